@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin
 import typer
 from typer.core import TyperArgument, TyperGroup
 
+from nodegraft.analysis.results.result import described_fields, parts_of
 from nodegraft.cli.app import app
-from nodegraft.cli.results.result import described_fields, parts_of
 from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 
@@ -147,7 +147,7 @@ def _json_type(kind: Any) -> str:
     if isinstance(kind, type) and is_dataclass(kind):
         return f"[{kind.__name__}](#{kind.__name__.lower()})"
     origin, inner = get_origin(kind), get_args(kind)
-    if origin is list:
+    if origin in (list, tuple):
         return f"list of {_json_type(inner[0])}"
     if origin is dict:
         return f"object of {_json_type(inner[1])}"

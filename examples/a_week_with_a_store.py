@@ -50,8 +50,8 @@ with as_file(files("nodegraft.lab.datasets") / "excerpt") as words, TemporaryDir
 
     # Friday: which labels would help most, and has anything moved?
     for one in store.suggest(3):
-        print(f"Friday: {one.node} is {one.answer} or {one.runner_up}: which?")
-    moved = [shift.what for shift in store.drift(1, 2) if shift.alarming]
+        print(f"Friday: {one.node} is {one.prediction} or {one.second_class}: which?")
+    moved = [shift.measure for shift in store.drift(1, 2) if shift.alarm]
     print(f"  moved since Monday: {', '.join(moved) or 'nothing'}")
     undone = store.undo(intent=ng.Intent(note="the editors changed their minds"))
     assert undone.model == store.history()[0].model

@@ -27,8 +27,8 @@ import nodegraft as ng
 from nodegraft.cli.app import app
 from nodegraft.graph.keys import Key
 from nodegraft.lab.datasets.debian import Debian, read_descriptions, read_packages
+from nodegraft.lab.datasets.templates.readers import read_stanzas
 from nodegraft.lab.datasets.templates.text_graph import TextNode
-from nodegraft.lab.datasets.templates.xz import read_stanzas
 
 KNOWN = ("golang", "haskell", "javascript", "net", "ocaml", "php", "ruby", "utils", "vcs")
 NEW, LATER = "rust", "perl"

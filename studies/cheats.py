@@ -19,7 +19,7 @@ from nodegraft.base.parameters.build import build
 from nodegraft.evaluation import protocol
 from nodegraft.evaluation.sealed.method import SealedMethod
 from nodegraft.evaluation.sealed.protocol import evaluate_sealed
-from nodegraft.lab.benchmark.records.source import this_code
+from nodegraft.lab.benchmark.records.record import this_code
 
 RECORDS = FOLDER / "cheats.json"
 

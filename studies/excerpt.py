@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nodegraft.graph.keys import hash_order
-from nodegraft.lab.datasets.templates.xz import read_lines
+from nodegraft.lab.datasets.templates.readers import read_lines
 from nodegraft.lab.datasets.wordnet import FILES, NAMES, pointers, read_names
 
 FOLDER = Path(__file__).parents[1] / "src" / "nodegraft" / "lab" / "datasets" / "excerpt"

@@ -21,7 +21,7 @@ from studies.searches import best_parameters
 import nodegraft as ng
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.statistics import homophily_of_kinds, relation_weights
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.lab.report.tables import percent
 from studies import record_file

@@ -23,7 +23,7 @@ from studies.record_file import PAGES, Record
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.snapshot import first_state
-from nodegraft.analysis.suggestions.new_classes import new_classes
+from nodegraft.analysis.suggestions import new_classes
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.labels import read_labels
 from nodegraft.tables.read import read_graph

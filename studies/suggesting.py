@@ -25,7 +25,7 @@ from nodegraft.analysis.accuracy import count_correct
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.snapshot import State, first_state
-from nodegraft.analysis.suggestions.suggestion import suggestions
+from nodegraft.analysis.suggestions import suggestions
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.metrics import interval
 from nodegraft.graph.edges.matrix import IntArray

@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
 from nodegraft.service.observability.metrics import Metrics
-from nodegraft.store.access.access import Scope
-from nodegraft.store.access.tokens import StoreTokens
+from nodegraft.store.access import Scope, StoreTokens
 from tests.service.running import free_port
 from tests.service.served import make_of_tables
 

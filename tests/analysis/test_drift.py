@@ -35,7 +35,7 @@ def resampled(state: State, seed: int) -> State:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_resampled_graph_is_no_drift(seed: int, state: State) -> None:
     one, other = resampled(state, seed), resampled(state, seed + 100)
-    assert [shift.what for shift in shifts(one, other) if shift.alarming] == []
+    assert [shift.measure for shift in shifts(one, other) if shift.alarm] == []
 
 
 def test_planted_shifts_are_told_by_what_has_moved(state: State) -> None:
@@ -44,11 +44,11 @@ def test_planted_shifts_are_told_by_what_has_moved(state: State) -> None:
     strange = np.random.default_rng(0).random(graph.num_nodes) < 0.4
     features[strange] = -features[strange]
     told = {
-        one.what
+        one.measure
         for one in shifts(state, replace(state, graph=graph.with_features(features)))
-        if one.alarming
+        if one.alarm
     }
     assert "similarity to average features" in told
     fewer = graph.keeping_edges(lambda source, target: (source + target) % 3 == 0)
-    told = {one.what for one in shifts(state, replace(state, graph=fewer)) if one.alarming}
+    told = {one.measure for one in shifts(state, replace(state, graph=fewer)) if one.alarm}
     assert "edges per node" in told

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from nodegraft.cli.progress import SuiteDisplay
-from nodegraft.lab.benchmark.estimate import Estimates
+from nodegraft.lab.benchmark.job import Estimates
 from nodegraft.lab.runners.work import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.lab.runners.runs import job

@@ -13,12 +13,11 @@ from pyarrow import csv, parquet
 from typer.core import TyperGroup
 from typer.testing import CliRunner, Result
 
+from nodegraft.analysis.results import nodes, versions
+from nodegraft.analysis.results.result import described_fields, parts_of
 from nodegraft.cli.app import app
-from nodegraft.cli.results import inspect as inspected
-from nodegraft.cli.results import versions
-from nodegraft.cli.results.result import described_fields, parts_of
-from nodegraft.service import schemas
-from nodegraft.service.routes import compare, nodes, predict
+from nodegraft.service.app import application
+from nodegraft.service.settings import Settings
 from tests.cli.test_bench import SUITE
 from tests.cli.test_wrong_inputs import INIT, made, tables
 from tests.store.small import made as small_store
@@ -127,8 +126,8 @@ def undescribed(value: Any, kind: Any, path: str = "") -> list[str]:
             for name in {*types} & {*value}
             for bad in undescribed(value[name], types[name], f"{path}.{name}")
         ]
-    if get_origin(kind) is list:
-        (inner,) = get_args(kind)
+    if get_origin(kind) in (list, tuple):
+        inner = get_args(kind)[0]
         return [bad for part in value for bad in undescribed(part, inner, f"{path}[]")]
     if value is not None and get_origin(kind) is not dict and parts_of(kind):
         return undescribed(value, parts_of(kind)[0], path)
@@ -203,34 +202,16 @@ def test_nothing_is_cut_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert call("predict shop --all").stdout.count("hats") >= 12
 
 
-SHARED: dict[type, type] = {
-    versions.HistoryEntry: schemas.HistoryEntry,
-    versions.NewVersion: schemas.Changed,
-    versions.Comparison: schemas.Comparison,
-    versions.RowsComparison: nodes.RowsComparison,
-    versions.ChangedClass: schemas.ChangedClass,
-    versions.ChangedNode: schemas.ChangedNode,
-    inspected.Predictions: predict.Predictions,
-    inspected.Explanation: predict.Explanation,
-    inspected.Suggestions: predict.Suggestions,
-    inspected.Suggestion: predict.Suggestion,
-    inspected.Shift: compare.Shift,
-    inspected.Drift: compare.Drift,
-}
-"""Object of the command line -> object of HTTP with the same fields."""
-
-
-@pytest.mark.parametrize("result", SHARED, ids=lambda one: one.__name__)
-def test_fields_are_those_of_http(result: type) -> None:
-    model: Any = SHARED[result]
-    assert set(model.model_fields) <= set(described_fields(result))
-
-
-def test_prediction_has_the_fields_of_http() -> None:
-    aliases = {
-        field.serialization_alias or name for name, field in predict.Prediction.model_fields.items()
-    }
-    assert set(described_fields(inspected.Prediction)) == aliases
+def test_results_are_those_of_http() -> None:
+    models = application(Settings(Path("store"))).openapi()["components"]["schemas"]
+    shared = [name for name in vars(nodes) | vars(versions) if name in models]
+    assert len(shared) > 12
+    for name in shared:
+        described = described_fields(getattr(nodes, name, None) or getattr(versions, name))
+        fields_of_http = models[name]["properties"]
+        assert {field: own["description"] for field, own in fields_of_http.items()} == described
+        assert "Args:" not in models[name]["description"]
+        assert all(described.values())
 
 
 def test_a_doctor_says_what_to_do(folder: Path) -> None:

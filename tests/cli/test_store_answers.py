@@ -12,7 +12,7 @@ from pyarrow.csv import read_csv
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from nodegraft.analysis.suggestions.new_classes import NewClass
+from nodegraft.analysis.results.nodes import NewClass
 from nodegraft.cli.app import app
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import new_class_lines

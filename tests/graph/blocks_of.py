@@ -12,7 +12,7 @@ from nodegraft.graph.disk.blocks.encode import Encoded
 from nodegraft.graph.disk.blocks.row_map import RowMap, RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.memory import MemoryStore
+from nodegraft.graph.stores import MemoryStore
 from tests.graph.reference import random_graph
 
 SMALL = 25_000

@@ -6,7 +6,7 @@ from nodegraft.evaluation.checks import check_no_leaks
 from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.statistics import homophily_of_kinds, relation_weights
 from nodegraft.methods.label_propagation import LabelPropagation
 from nodegraft.model.checks import check_method
 from nodegraft.model.registry import load_model

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.service import ResponseCache
-from nodegraft.store.access.access import Scope
+from nodegraft.store.access import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.token_help import added
@@ -69,7 +69,7 @@ def test_drift_is_told_between_any_two_versions(shop: Path, new: New) -> None:
         with Store.open(shop) as store:
             wanted = store.drift()
         assert [one["distance"] for one in found["shifts"]] == [one.distance for one in wanted]
-        assert [one["alarm"] for one in found["shifts"]] == [one.alarming for one in wanted]
+        assert [one["alarm"] for one in found["shifts"]] == [one.alarm for one in wanted]
         still = client.get("/v1/drift", params={"before": 2}).json()
         assert {one["distance"] for one in still["shifts"]} == {0.0}
         # Where the newest answers, all that has come since the first is told.

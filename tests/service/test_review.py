@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.base.errors import NoCandidateError
-from nodegraft.store.access.access import Scope
+from nodegraft.store.access import Scope
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions.journal import Heads, Journal

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from nodegraft.store.access.access import Scope
-from nodegraft.store.access.tokens import StoreTokens
+from nodegraft.store.access import Scope, StoreTokens
 
 
 def added(place: Path, name: str, scope: Scope, **options: Any) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.calibration import ProbabilityBin, probability_bins
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.errors import StoreError
 from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.graph.keys import Key, several

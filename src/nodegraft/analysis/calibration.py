@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
+from nodegraft.analysis.version import AccuracyCount
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.analysis.results.versions import Shift
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.graph.edges.matrix import normalise_rows
 from nodegraft.model.hooks import Capability
@@ -57,32 +58,6 @@ def count_predictions(state: State) -> PredictionCounts:
     return PredictionCounts(int(rows.size), classes)
 
 
-@dataclass(frozen=True)
-class Shift:
-    """Drift of one quantity between two versions."""
-
-    what: str
-    """Name of the quantity."""
-
-    before: str
-    """Its value before, in words."""
-
-    after: str
-    """Its value now."""
-
-    distance: float
-    """Distance between both distributions, from 0 to 1: half the sum of the differences of all
-    shares, or the largest difference of the cumulative distributions."""
-
-    noise: float
-    """Distance that two samples of the same distribution exceed about once in twenty times."""
-
-    @property
-    def alarming(self) -> bool:
-        """Whether the distance is above the alarm threshold and above noise."""
-        return self.distance > max(ALARM, self.noise)
-
-
 def shifts(before: State, after: State) -> list[Shift]:
     """Return the drift of predictions, confidence, edges and features between two versions."""
     states = (before, after)
@@ -110,7 +85,7 @@ def _class_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
     gaps = {name: new[name] / after.size - old[name] / before.size for name in {*old, *new}}
     most = max(sorted(gaps), key=lambda name: abs(gaps[name]))
     errors = [_standard_error(old[name] / before.size, before.size, after.size) for name in gaps]
-    return Shift(
+    return _shift(
         "predictions",
         f"{100 * old[most] / before.size:.1f} % {most}",
         f"{100 * new[most] / after.size:.1f} % {most}",
@@ -121,7 +96,7 @@ def _class_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:
 
 def _confidence_shift(before: Floats, after: Floats) -> Shift:
     old, new = float((before < CONFIDENT).mean()), float((after < CONFIDENT).mean())
-    return Shift(
+    return _shift(
         f"confidence below {CONFIDENT:g}",
         f"{100 * old:.1f} %",
         f"{100 * new:.1f} %",
@@ -130,19 +105,23 @@ def _confidence_shift(before: Floats, after: Floats) -> Shift:
     )
 
 
-def _distribution_shift(what: str, before: Floats, after: Floats) -> Shift:
+def _distribution_shift(measure: str, before: Floats, after: Floats) -> Shift:
     """Compare two distributions by the statistic of Kolmogorov and Smirnov."""
     places = np.union1d(before, after)
     old, new = (
         np.searchsorted(np.sort(some), places, side="right") / some.size for some in (before, after)
     )
-    return Shift(
-        what,
+    return _shift(
+        measure,
         f"median {np.median(before):.3g}",
         f"median {np.median(after):.3g}",
         float(np.abs(old - new).max()),
         float(1.36 * np.sqrt(1.0 / before.size + 1.0 / after.size)),
     )
+
+
+def _shift(measure: str, before: str, after: str, distance: float, noise: float) -> Shift:
+    return Shift(measure, before, after, distance, noise, alarm=distance > max(ALARM, noise))
 
 
 def _standard_error(share: float, first: int, second: int) -> float:

@@ -1,12 +1,12 @@
 """Labels that are probably wrong: each is compared with what the other labels say of its node."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.analysis.results.nodes import SuspiciousLabel
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.events import SILENT, Listener
@@ -15,40 +15,17 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Records
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key, hash_order
+from nodegraft.graph.keys import hash_order
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.best_classes import rows_in_block
-from nodegraft.model.folds import models_without_a_fold
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
+from nodegraft.model.prediction_sets import models_without_a_fold
 
 Floats = NDArray[np.float64]
 
 SMALLEST = 1e-300
 """Stands for a probability of 0 in logarithms."""
-
-
-@dataclass(frozen=True)
-class SuspiciousLabel:
-    """Label that disagrees with the other labels."""
-
-    node: Key
-    """Key of the node."""
-
-    label: str
-    """Its label."""
-
-    suggested: str
-    """The likeliest other class, by a model that did not learn the label."""
-
-    label_probability: float
-    """P(label), by that model."""
-
-    suggested_probability: float
-    """P(suggested class), by that model."""
-
-    reason: str
-    """Sentence that says why the label is suspicious."""
 
 
 class LeftOutScores(NamedTuple):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nodegraft.analysis.accuracy import predict_labelled
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
 

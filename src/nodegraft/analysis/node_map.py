@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.suggestions.suggestion import vectors_of, wide_vectors_of
+from nodegraft.analysis.suggestions import vectors_of, wide_vectors_of
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, normalise_rows
 from nodegraft.model.hooks import Capability

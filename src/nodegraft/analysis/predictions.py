@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nodegraft.analysis.results.nodes import Reason
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import Fraction, OpenFraction, PositiveInt
@@ -27,9 +28,6 @@ from nodegraft.tables.new_rows import Row, rows_view
 Missing = Literal["error", "skip", "null"]
 """Treatment of keys that the graph does not have: an error that names them, no row, or a row with
 no class and the reason ``unknown_key``."""
-
-Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
-"""Source of a node's class, or the reason why it has none."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,6 +21,7 @@ from nodegraft.analysis.labels.succession import (
     changed_classes,
     class_warnings,
 )
+from nodegraft.analysis.results.versions import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
@@ -35,23 +36,6 @@ MIXED_PROBABILITY, MIXED_SHARE = 0.5, 0.8
 """Labels of a new class look like a mixture of known classes if the version before predicted them
 with a higher mean probability than the first number, and no known class for a larger share of them
 than the second."""
-
-
-@dataclass(frozen=True)
-class Flip:
-    """Node whose prediction changes."""
-
-    node: Key
-    """Key of the node."""
-
-    before: str
-    """Class that was predicted before."""
-
-    after: str
-    """Class that is predicted after the change."""
-
-    confidence: float
-    """Confidence of the new prediction."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +69,7 @@ class Preview(Tabular):
     """(class before, class after) -> number of nodes, the most frequent first. A prediction whose
     class was only renamed or merged is no change."""
 
-    examples: tuple[Flip, ...]
+    examples: tuple[ChangedNode, ...]
     """Some of these nodes that have no label, the most confident predictions first."""
 
     before: CorrectCounts
@@ -194,7 +178,8 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         nodes=graph.num_nodes if is_sample else len(keys),
         flips=flips,
         examples=tuple(
-            Flip(keys[place], old[place], new[place], float(confidence[place])) for place in shown
+            ChangedNode(keys[place], old[place], new[place], float(confidence[place]))
+            for place in shown
         ),
         before=right_before,
         after=right_after,
@@ -208,23 +193,6 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         changed=changed_classes(before.labels, after.labels, names, pairs),
         classes=len(after.labels),
     )
-
-
-def comparison_fields(preview: Preview) -> dict[str, Any]:
-    """Return a comparison of two versions, under the names of HTTP and of the command line."""
-    return {
-        "predictions_compared": preview.asked,
-        "predictions_changed": preview.flipped,
-        "changes": [
-            {"before": before, "after": after, "nodes": count}
-            for (before, after), count in preview.flips.items()
-        ],
-        "examples": [vars(example) for example in preview.examples],
-        "accuracy_before": preview.before.accuracy,
-        "accuracy_after": preview.after.accuracy,
-        "objections": preview.objections(),
-        "warnings": preview.warnings(),
-    }
 
 
 def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:

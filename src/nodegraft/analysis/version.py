@@ -1,10 +1,9 @@
-"""Records of a store: its versions, their descriptions, and promotions."""
+"""Records of a store: versions, their descriptions and held-out accuracy, and promotions."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.base.counting import counted, listed
 from nodegraft.base.html import summary_html
 
@@ -20,6 +19,43 @@ CHANGES = {
 
 PRUNING = ("prune", "purge")
 """Actions that delete the objects of the versions they list."""
+
+
+@dataclass(frozen=True)
+class AccuracyCount:
+    """Number of correct predictions among held-out nodes."""
+
+    asked: int
+    """Number of nodes that were predicted."""
+
+    right: int
+    """Number of correct predictions."""
+
+    @property
+    def share(self) -> float | None:
+        """Share of correct predictions; None without nodes."""
+        return self.right / self.asked if self.asked else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the share, as if held-out nodes had been drawn at random."""
+        # Help texts and lists of versions must not wait for NumPy.
+        from nodegraft.evaluation.metrics import share_interval
+
+        return share_interval(self.right, self.asked) if self.asked else None
+
+    def __str__(self) -> str:
+        if self.interval is None:
+            return "not measured"
+        low, high = (100 * end for end in self.interval)
+        return (
+            f"{100 * self.right / self.asked:.1f} % ({self.right:,} of {self.asked:,}; "
+            f"95 % interval {low:.1f} to {high:.1f} %)"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return counts, share and interval as plain JSON."""
+        return {**asdict(self), "share": self.share, "interval": self.interval}
 
 
 @dataclass(frozen=True)
@@ -96,6 +132,11 @@ class Version:
         counts = self.measures.get("after", {})
         asked, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
         return AccuracyCount(asked, right)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Number and graph, under the names of results about this version."""
+        return {"model_version": self.number, "graph_version": self.graph}
 
     def __repr__(self) -> str:
         when = f"{self.at:%Y-%m-%d %H:%M}"
@@ -175,29 +216,6 @@ def describe_version(version: Version) -> str:
         case "purge":
             return f"purge {counted(detail['nodes'], 'node')} from version {detail['instead_of']}"
     return version.action
-
-
-def history_fields(version: Version) -> dict[str, Any]:
-    """Return the change that made a version, under the names of HTTP and of the command line."""
-    measures = version.measures
-    return {
-        "version": version.number,
-        "action": version.action,
-        "description": describe_version(version),
-        "detail": version.detail,
-        "by": version.by,
-        "note": version.note,
-        "at": version.at,
-        "accuracy_before": measures.get("before", {}).get("accuracy"),
-        "accuracy_after": measures.get("after", {}).get("accuracy"),
-        "predictions_compared": measures.get("asked"),
-        "predictions_changed": measures.get("flipped"),
-    }
-
-
-def version_fields(version: Version) -> dict[str, Any]:
-    """Return number and graph of a version, under the names of HTTP and of the command line."""
-    return {"model_version": version.number, "graph_version": version.graph}
 
 
 def _changes(detail: dict[str, int]) -> str:

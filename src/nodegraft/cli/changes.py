@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.versions import Comparison, RowsComparison
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.cli.options import EditOptions
@@ -14,7 +15,7 @@ from nodegraft.cli.output import Output
 from nodegraft.cli.render.preview import preview_lines, table_preview_lines
 from nodegraft.cli.render.store import refit_advice, refit_line
 from nodegraft.cli.render.versions import version_line, warning_lines
-from nodegraft.cli.results.versions import Comparison, NewVersion, RowsComparison
+from nodegraft.cli.results.store import NewVersion
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ def edit_labels(
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
-    from nodegraft.analysis.preview import comparison_fields
-    from nodegraft.analysis.version import version_fields
 
     with open_store(place, terminal) as store:
         detail = arguments if isinstance(arguments, dict) else arguments(store)
@@ -60,8 +59,8 @@ def edit_labels(
         if options.dry_run:
             preview = store.preview(change)
             texts = store.texts([flip.node for flip in preview.examples])
-            fields = version_fields(store.version()) | comparison_fields(preview)
-            return Output(Comparison(**fields), (preview_lines(preview, texts), DRY_RUN))
+            value = Comparison.of(store.version(), preview)
+            return Output(value, (preview_lines(preview, texts), DRY_RUN))
         terminal.stage(f"{action}: predicting before and after")
         version = store.change(change, intent=options.intent)
         return new_version(store, version)
@@ -80,21 +79,17 @@ def preview_tables(
     place: Path, compare: "Callable[[Store], TablePreview]", terminal: Terminal
 ) -> Output[RowsComparison]:
     """Return what new tables would change in a store."""
-    from nodegraft.analysis.version import version_fields
-
     with open_store(place, terminal) as store:
         terminal.stage("comparing tables")
         preview = compare(store)
         examples = preview.predictions.examples if preview.predictions else ()
         texts = store.texts([flip.node for flip in examples])
-        fields = version_fields(store.version()) | preview.fields()
-        return Output(RowsComparison(**fields), (table_preview_lines(preview, texts), DRY_RUN))
+        value = preview.result(store.version())
+        return Output(value, (table_preview_lines(preview, texts), DRY_RUN))
 
 
 def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
     """Return what a new version changed, and the model card of one that is live."""
-    from nodegraft.analysis.version import history_fields, version_fields
-
     live, waiting = store.live, store.waiting()
     warnings = version.measures.get("warnings", [])
     text: list[RenderableType] = [version_line(version, live, waiting is not None)]
@@ -115,14 +110,9 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
     fit = store.last_fit()
     if fit.is_dated and version.action != "refit":
         text.append(refit_advice(fit))
-    value = NewVersion(
-        **version_fields(version),
-        change=history_fields(version),  # type: ignore[arg-type]
-        promoted=version.number == live,
-        warnings=warnings,
-        live=live,
-        candidate=None if waiting is None else waiting.number,
-        card=card,
+    candidate = None if waiting is None else waiting.number
+    value = NewVersion.of(
+        version, version.number == live, live=live, candidate=candidate, card=card
     )
     return Output(value, tuple(text), hints)
 

@@ -9,15 +9,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from nodegraft.analysis.results.result import Result
 from nodegraft.base.errors import CandidateWaitsError, NodegraftError, ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.cli.results.result import Result, result_types
 from nodegraft.cli.table_files import STDOUT, table_of, write_tables
 from nodegraft.cli.terminal import Format, Terminal, print_part, stdout_console
 
@@ -83,7 +84,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
         function: Function whose parameters are arguments, options, and dataclasses of options.
     """
     signature = inspect.signature(function)
-    own, results = signature.parameters, result_types(signature.return_annotation)
+    own, results = signature.parameters, _result_types(signature.return_annotation)
     types: dict[str, Any] = {name: parameter.annotation for name, parameter in own.items()}
     groups = {
         name: (group, inspect.signature(group).parameters)
@@ -159,6 +160,14 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
         return
     text = Text.assemble(("Error:", "bold red"), " ", message)
     Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+
+
+def _result_types(annotation: Any) -> tuple[type[Result], ...]:
+    """Return the types of result in the return annotation of a command, as ``Output[A | B]``."""
+    inner = get_args(annotation)
+    if not inner:
+        return ()
+    return get_args(inner[0]) if get_origin(inner[0]) in (Union, UnionType) else (inner[0],)
 
 
 def _format_options(results: tuple[type[Result], ...]) -> Iterator[inspect.Parameter]:

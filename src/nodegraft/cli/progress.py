@@ -20,8 +20,7 @@ from nodegraft.cli.render.lab import (
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import SessionResult
-    from nodegraft.lab.benchmark.estimate import Estimates
-    from nodegraft.lab.benchmark.job import Job
+    from nodegraft.lab.benchmark.job import Estimates, Job
     from nodegraft.lab.runners.work import JobEvent
 
 

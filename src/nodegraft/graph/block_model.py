@@ -67,7 +67,7 @@ class BlockModel:
         if not 4 <= self.classes <= self.nodes:
             raise ParameterError(f"classes must be from 4 to nodes ({self.nodes}): {self.classes}.")
         seeds = Seeds(self.seed)
-        # Node ``order[slot]`` has class ``slot % classes``, so that a class is a stride.
+        # Node ``order[slot]`` has class ``slot % classes``, so a slice with a step selects a class.
         order = seeds.generator("order").permutation(np.arange(self.nodes, dtype=self._rows))
         ids = np.empty(self.nodes, dtype=np.int32)
         ids[order] = np.arange(self.nodes) % self.classes

@@ -18,7 +18,7 @@ from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.protocol import ArrayCache, GraphStore
+from nodegraft.graph.stores import ArrayCache, GraphStore
 
 
 class ViewCache:
@@ -136,8 +136,8 @@ class ViewCache:
     def _new_heat(
         self, times: Sequence[float], before: Diffusion | None = None
     ) -> Diffusion | GrownDiffusion:
-        """Return heat on all edges or, after a small growth, on the edges before it: by ``before``,
-        if that was computed on them."""
+        """Return heat on all edges or, after a small growth, on the edges before it, for which the
+        cached heat ``before`` is reused."""
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
             return Diffusion(edges, times, self.array_cache)

@@ -26,8 +26,14 @@ from nodegraft.graph.growth.growing import (
 from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
-from nodegraft.graph.stores.memory import MemoryStore, content_of
-from nodegraft.graph.stores.protocol import EDGES, ArrayCache, GraphStore, Recipe
+from nodegraft.graph.stores import (
+    EDGES,
+    ArrayCache,
+    GraphStore,
+    MemoryStore,
+    Recipe,
+    content_of,
+)
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:

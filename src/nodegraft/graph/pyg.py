@@ -15,18 +15,18 @@ from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import IN, OUT, weights_of
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.edges.relation import by_rows, kinds_with_direction
-from nodegraft.graph.stores.protocol import EDGES
-from nodegraft.graph.stores.protocol import GraphStore as OurStore
+from nodegraft.graph.stores import EDGES
+from nodegraft.graph.stores import GraphStore as OurStore
 from nodegraft.graph.view import GraphView
 
 
 def parts_of(
     data: Data | HeteroData, directed: bool | Collection[str]
 ) -> tuple[Matrix, dict[str, Adjacency]]:
-    """Features, and the edges of each kind.
+    """Return the feature matrix and the edges of each type.
 
     Args:
-        directed: Whether edges have a direction; or the kinds whose edges have one.
+        directed: Whether edges have a direction; or the edge types that have one.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
     x = nodes.x.detach().cpu()

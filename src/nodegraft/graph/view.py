@@ -25,7 +25,7 @@ from nodegraft.graph.growth.lineage import Growth
 from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
 from nodegraft.graph.keys import Key, KeyArray, key_hashes
 from nodegraft.graph.propagation.set_mass import DiffusionTable
-from nodegraft.graph.stores.protocol import ArrayCache, GraphStore, Recipe
+from nodegraft.graph.stores import ArrayCache, GraphStore, Recipe
 
 
 class GraphView:

@@ -48,7 +48,7 @@ class CEC(Prototypical[EvolvedClassifier]):
     citation: ClassVar[str] = "Zhang et al. 2021"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train and freeze, practise increments, then the mean of each known class."""
+        """Pre-train and freeze the encoder, practise increments, then compute the class means."""
         super().learn_base(view, self.with_pseudo_novel(curriculum))
 
     def new_network(self, encoder: GCN) -> EvolvedClassifier:

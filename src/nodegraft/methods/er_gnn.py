@@ -36,9 +36,10 @@ class ERGNN(Classifying):
     session the buffer takes nodes of its classes, by ``choose``.
 
     Adapted: the paper's GCN, one head over all seen classes where the source knows the task, a
-    fixed number of ``steps``. Over means, as we once had it, a few supports beside many old classes
-    get nearly all the weight and the old classes are lost. ``kept``, ``steps`` and ``choose`` were
-    taken on validation classes. Zhou & Cao 2021, https://arxiv.org/abs/2003.09908.
+    fixed number of ``steps``. With means instead of sums, a few supports beside many old classes
+    get nearly all the weight, and the old classes are forgotten. ``kept``, ``steps`` and
+    ``choose`` were chosen on validation classes. Zhou & Cao 2021,
+    https://arxiv.org/abs/2003.09908.
     """
 
     steps: NonNegativeInt = 800

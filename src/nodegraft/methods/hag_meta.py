@@ -21,8 +21,7 @@ from nodegraft.methods.neural.encoders.encoder import Encoder
 from nodegraft.methods.neural.encoders.gcn import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.methods.neural.meta import MetaTraining, leave_one_out, macro_accuracy
-from nodegraft.methods.neural.prototypes import squared_distances
-from nodegraft.methods.neural.published import published_embeddings
+from nodegraft.methods.neural.prototypes import published_embeddings, squared_distances
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned
@@ -75,7 +74,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
     """How many such steps."""
 
     tla_scale: Literal["literal", "classes"] = "literal"
-    """The paper's task weights, which are nearly inert, or those times the number of classes."""
+    """Task weights as in the paper (``literal``), which have almost no effect, or times the number
+    of classes (``classes``)."""
 
     nla_normalise: Literal["class", "session"] = "class"
     """Whether the weights of supports sum to 1 within a class or over a session."""

@@ -49,7 +49,7 @@ class ICaRL(Classifying):
     """How many exemplars are kept in all; each class has its share, at least one."""
 
     temperature: PositiveFloat = 2.0
-    """How soft the last model's answers are made before they are held on to (:math:`T`)."""
+    """Temperature :math:`T` of the previous model's predictions, which the new model must keep."""
 
     kept_: KeyedLabels = learned()
     """The exemplars, those chosen first in front."""

@@ -14,7 +14,7 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.graph.growth.rows_view import RowsView
-from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
+from nodegraft.graph.statistics import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.learned import learned
@@ -44,7 +44,7 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
     edge_types: bool = False
     """Whether edges are weighted by their type, and by their own weights: by the homophily of the
     type among the classes known at ``fit``
-    (:func:`~nodegraft.graph.statistics.homophily.relation_weights`). Otherwise every edge counts
+    (:func:`~nodegraft.graph.statistics.relation_weights`). Otherwise every edge counts
     1."""
 
     edge_type_weights_: dict[str, NonNegativeFloat] = learned()

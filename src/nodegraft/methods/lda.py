@@ -83,9 +83,9 @@ class LDA(Frozen):
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; the scatter stays, so no other score changes.
+        """Keep the means of the given classes only; the scatter stays, so no other score changes.
 
-        What the dropped nodes said about the common shape is still in it.
+        The scatter still contains the nodes of the removed classes.
         """
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]

@@ -12,8 +12,7 @@ from torch import Tensor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.losses import adam
-from nodegraft.methods.neural.prototypes import class_means, squared_distances
-from nodegraft.methods.neural.published import published_embeddings
+from nodegraft.methods.neural.prototypes import class_means, published_embeddings, squared_distances
 from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned

@@ -12,7 +12,7 @@ from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.methods.linear.dual import Dual, dual_ridge
 from nodegraft.methods.templates.propagated import KernelHead
-from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import GraphInputs
 
 
 @dataclass(kw_only=True)
@@ -29,7 +29,7 @@ class SGCRanPAC(KernelHead):
     r"""How strongly weights are drawn to zero (:math:`\lambda`)."""
 
     features: PositiveInt = 2000
-    """How many random features (:math:`m`); more come closer to their limit, and cost more."""
+    """Number of random features (:math:`m`); more approximate the kernel better and cost more."""
 
     name: ClassVar[str] = "sgc-ranpac"
     summary: ClassVar[str] = "propagated features, random ReLU features, class-balanced ridge"

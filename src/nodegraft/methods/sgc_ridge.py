@@ -11,7 +11,7 @@ from nodegraft.graph.edges.matrix import Matrix, normalise_rows, weigh_columns
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.typed_blocks import block_neighbours, block_types, typed_blocks
-from nodegraft.graph.statistics.rarity import column_rarity
+from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_ridge
 from nodegraft.methods.templates.propagated import KernelHead, Solved, side_by_side

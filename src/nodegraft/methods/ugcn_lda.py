@@ -16,7 +16,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.dual import Dual, dual_lda
 from nodegraft.methods.templates.propagated import KernelHead
-from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import GraphInputs
 
 
 @dataclass(kw_only=True)

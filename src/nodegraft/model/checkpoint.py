@@ -88,7 +88,7 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """Return ``pack(attributes, kinds).nbytes`` without packing labels, of which there may be many."""
+    """Return ``pack(attributes, kinds).nbytes`` without packing labels, which may be many."""
     for name, value in attributes.items():
         _check_type(name, value, kinds[name])
     total = len(json.dumps(_document(attributes, kinds)))

@@ -25,10 +25,10 @@ from nodegraft.model.contract.basics import (
 from nodegraft.model.contract.case import Case
 from nodegraft.model.contract.identity import (
     check_nodes_may_go,
+    check_rows_beside_the_graph,
     check_rows_may_be_inserted,
     check_rows_may_come_in_any_order,
 )
-from nodegraft.model.contract.rows import check_rows_beside_the_graph
 from nodegraft.model.contract.threads import check_readers_beside_a_writer
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY

@@ -27,8 +27,7 @@ from nodegraft.model.best_classes import BestClasses, best_in_blocks, classes_ab
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.confidence import PredictionTable, confidence, share_note
 from nodegraft.model.hooks import Capability
-from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned_kinds
+from nodegraft.model.learned import GraphInputs, learned_kinds
 from nodegraft.model.prediction_sets import (
     PredictionSets,
     SetCalibration,

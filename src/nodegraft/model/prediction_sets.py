@@ -10,7 +10,7 @@ always in the set, so that coverage is never below accuracy. Everything is compu
 graph.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.best_classes import rows_in_block
-from nodegraft.model.folds import FOLDS, models_without_a_fold
 from nodegraft.model.hooks import Capability
 
 if TYPE_CHECKING:
@@ -43,6 +42,9 @@ OWN_THRESHOLD = 50
 
 MOST_NODES = 1000
 """Maximum number of calibration nodes of a class, chosen by the hash of their keys."""
+
+FOLDS = 5
+"""Number of parts of the labels of a class; each is scored by a model that learned the others."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ def conformal_threshold(probabilities: Floats, coverage: float) -> float:
 
 
 def _rank(nodes: int, coverage: float) -> int:
-    # One more node than there are: the next one may be anywhere among them.
+    # Conformal rank: the new node counts as one more, because it may rank anywhere.
     return max(1, int(np.ceil((nodes + 1) * coverage - 1e-9)))
 
 
@@ -257,3 +259,28 @@ def _own_probabilities(
         own.append(probabilities[np.arange(len(scores)), targets[start : start + step]])
     ends = np.cumsum(list(some.counts().values()))[:-1]
     return list(zip(some, np.split(np.concatenate(own), ends), strict=True))
+
+
+def models_without_a_fold(
+    model: "Method",
+    view: GraphView,
+    names: Collection[str],
+    what: str,
+    listener: Listener = SILENT,
+) -> Iterator[tuple["Method", KeyedLabels]]:
+    """Yield models that learned without a fifth of the labels of each class, and these labels.
+
+    What a method fitted besides labels, such as weights, stays: nothing is trained.
+
+    Args:
+        model: A model that takes other labels; it is not changed.
+        names: Classes with at least two labels; those of other classes are always learned.
+    """
+    for fold in range(FOLDS if names else 0):
+        listener.step(what, fold, FOLDS)
+        part = {name: model.labels_[name] for name in names if model.labels_[name].size > fold}
+        left_out = {name: keys[fold::FOLDS] for name, keys in part.items()}
+        kept = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
+        other = model._with_labels(view, KeyedLabels({**model.labels_, **kept}))
+        yield other, KeyedLabels(left_out)
+    listener.step(what, FOLDS, FOLDS)

@@ -1,9 +1,11 @@
-"""Registry of methods by name: those of this package and of plug-ins."""
+"""Registry of methods by name, those of plug-ins included, and their description as data."""
 
-from dataclasses import fields
+import inspect
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from nodegraft.base.hashing import file_hash
 from nodegraft.base.parameters.build import build
 from nodegraft.base.registry import Registry
 from nodegraft.model.checkpoint import SavedModel, read_model
@@ -44,3 +46,44 @@ def load_model(directory: str | Path) -> Method:
 def unpacked_model(saved: SavedModel) -> Method:
     """Build a model of any method from what was read of it."""
     return REGISTRY.get(saved.header["method"]).from_saved(saved)
+
+
+@dataclass(frozen=True)
+class MethodDescription:
+    """Name, parameters and file of a method."""
+
+    name: str
+    """Name of the method."""
+
+    many_shot: bool
+    """Whether it learns new classes from most of their nodes, as an upper reference."""
+
+    parameters: dict[str, Any]
+    """Values of all parameters."""
+
+    defaults: dict[str, Any]
+    """Default values of all parameters."""
+
+    file_hash: str = ""
+    """Hash of its file; empty for a method of this package, or if there is no file."""
+
+    @classmethod
+    def of(cls, method: Method) -> Self:
+        """Describe a method."""
+        kind = type(method)
+        return cls(
+            method.name, kind.many_shot, method.get_params(), kind().get_params(), _hash(kind)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return asdict(self)
+
+
+def _hash(kind: type) -> str:
+    if kind.__module__.partition(".")[0] == "nodegraft":
+        return ""
+    try:
+        return file_hash(Path(inspect.getfile(kind)))
+    except (OSError, TypeError):
+        return ""  # a class written at a prompt has no file

@@ -36,8 +36,7 @@ from nodegraft.model.checkpoint import (
 )
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.hooks import Hooks
-from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned, learned_json, learned_kinds
+from nodegraft.model.learned import GraphInputs, learned, learned_json, learned_kinds
 from nodegraft.model.prediction_sets import SetCalibration
 
 _OF_A_CHANGE = ("_lock", "_changing", "_listener")

@@ -89,7 +89,7 @@ def _run(serve: Any, application: Any, name: str) -> None:
     try:
         serve.run(application, name=name, route_prefix="/")
     except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
-        # What happened in a replica is said elsewhere.
+        # The exception does not contain the errors of replicas; their status does.
         found = serve.status().applications.get(name)
         told = [part.message for part in found.deployments.values()] if found else []
         raise NodegraftError(

@@ -48,7 +48,7 @@ class Draining:
         self.has_started = False
 
     def watch(self) -> None:
-        """Install this before the server's handler of SIGTERM, which must be installed already."""
+        """Run before the server's handler of SIGTERM; call this after that handler is installed."""
         server = signal.getsignal(signal.SIGTERM)
         if threading.current_thread() is not threading.main_thread() or not callable(server):
             return
@@ -86,7 +86,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
         finally:
             await run_sync(tokens.stop)
         if traces:
-            # The last spans are not sent yet.
+            # Send the spans that are still buffered.
             await run_sync(traces.shutdown)
 
     app = FastAPI(

@@ -13,6 +13,7 @@ from fastapi.params import Depends as Dependency
 from fastapi.security import HTTPBearer
 from pydantic import Field
 
+from nodegraft.analysis.results.versions import Changed
 from nodegraft.analysis.version import Version
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.graph import Graph
@@ -21,7 +22,6 @@ from nodegraft.service.auth.limits import MAX_LISTED
 from nodegraft.service.auth.tokens import Scope, Token
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
-from nodegraft.service.schemas import Changed
 from nodegraft.service.service import Service
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.store import Store
@@ -145,7 +145,7 @@ def version_named(service: Service, name: VersionName) -> Version:
     else:
         numbers = {"candidate": lambda: store.candidate, "newest": lambda: store.newest}
         version = existing(store, numbers[name]() if isinstance(name, str) else name)
-    # Check this here, because a response about it may still be cached.
+    # A cached response about a pruned version must not be sent.
     refuse_pruned(version.number, store.pruned())
     return version
 
@@ -239,7 +239,9 @@ class ChangeMaker:
         Args:
             override: Reason to apply the change although held-out accuracy drops.
         """
-        return Changed.of(await self.version(make, note, override))
+        version = await self.version(make, note, override)
+        # A repeated request gets the same response, whatever was promoted since.
+        return Changed.of(version, version.measures["request"]["promote"])
 
 
 async def _change_maker(

@@ -13,7 +13,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.service.auth.limits import BACKLOG, DRAIN_SECONDS, MAX_CONNECTIONS, START_SECONDS
 from nodegraft.service.settings import Settings, trace_exporters
-from nodegraft.store.access.tokens import StoreTokens
+from nodegraft.store.access import StoreTokens
 from nodegraft.store.store import Store
 
 with extra("serve", package="uvicorn", purpose="A service"):
@@ -51,9 +51,9 @@ def check(settings: Settings) -> None:
     with StoreTokens.open(settings.store) as tokens:
         settings.check(tokens.read())
     if trace_exporters():
-        # This raises an error that names the extra to install.
+        # If OpenTelemetry is missing, this import raises an error that names the extra.
         import nodegraft.service.observability.traces  # noqa: F401
-    # This raises an error for a wrong folder.
+    # Opening the store raises an error if the folder holds none.
     Store.open(settings.store).close()
 
 

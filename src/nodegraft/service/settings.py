@@ -9,7 +9,7 @@ from pathlib import Path
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError
 from nodegraft.service.auth.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access.access import TokenList
+from nodegraft.store.access import TokenList
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Host names of this machine that only itself can use."""

@@ -74,7 +74,7 @@ class ModelCards:
         return path
 
     def write_promoted(self, number: int) -> None:
-        """Write the card of a version that was promoted; an error is logged, and changes nothing."""
+        """Write the card of a promoted version; an error is logged and changes nothing."""
         if not self._in_background:
             self._try_to_write(number)
             return

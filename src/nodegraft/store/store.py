@@ -23,14 +23,12 @@ from nodegraft.store.views import StoreViews
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
-    from nodegraft.analysis.drift import Shift
-    from nodegraft.analysis.label_audit import SuspiciousLabel
     from nodegraft.analysis.own_labels.comparison import Evaluation
     from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
+    from nodegraft.analysis.results.versions import Shift
     from nodegraft.analysis.snapshot import State
-    from nodegraft.analysis.suggestions.new_classes import NewClass
-    from nodegraft.analysis.suggestions.suggestion import Suggestion
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
     from nodegraft.model.confidence import World
@@ -746,7 +744,7 @@ class Store(StoreViews):
             count: Number of nodes.
             version: Number of the version; None for the newest.
         """
-        from nodegraft.analysis.suggestions.suggestion import suggestions
+        from nodegraft.analysis.suggestions import suggestions
 
         return Records(suggestions(self._newest_or(version), count))
 
@@ -775,7 +773,7 @@ class Store(StoreViews):
             count: Maximum number of groups.
             version: Number of the version; None for the newest.
         """
-        from nodegraft.analysis.suggestions.new_classes import new_classes
+        from nodegraft.analysis.suggestions import new_classes
 
         return Records(new_classes(self._newest_or(version), count))
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
+from nodegraft.analysis.results.versions import RowsComparison
+from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
 from nodegraft.graph.disk.mapped import MappedStore
@@ -130,25 +132,20 @@ class TablePreview:
         """Return what to look at before the version is promoted, a sentence each."""
         return self.predictions.warnings() if self.predictions else []
 
-    def fields(self) -> dict[str, Any]:
-        """Return the effect under the names of HTTP and of the command line."""
-        compared: dict[str, Any] = dict.fromkeys(
-            ("predictions_compared", "predictions_changed", "accuracy_before", "accuracy_after")
-        ) | {"changes": [], "examples": []}
-        if self.predictions:
-            from nodegraft.analysis.preview import comparison_fields
-
-            compared = comparison_fields(self.predictions)
-        return compared | {
-            "nodes_added": self.changes.added,
-            "nodes_removed": self.changes.removed,
-            "edges_added": self.changes.edges_added,
-            "edges_removed": self.changes.edges_removed,
-            "labels_removed": self.changes.labels_lost,
-            "labels_lost": self.lost,
-            "objections": self.objections(),
-            "warnings": self.warnings(),
-        }
+    def result(self, version: Version) -> RowsComparison:
+        """Return the effect on a version, as the command line and HTTP show it."""
+        return RowsComparison.of(
+            version,
+            self.predictions,
+            nodes_added=self.changes.added,
+            nodes_removed=self.changes.removed,
+            edges_added=self.changes.edges_added,
+            edges_removed=self.changes.edges_removed,
+            labels_removed=self.changes.labels_lost,
+            labels_lost=self.lost,
+            objections=self.objections(),
+            warnings=self.warnings(),
+        )
 
 
 def grown(

@@ -12,7 +12,7 @@ from nodegraft.graph.edges.entries import OUT, narrowed
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.relation import Relation, by_rows, kinds_with_direction
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import EDGES
+from nodegraft.graph.stores import EDGES
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.keys import rows_named

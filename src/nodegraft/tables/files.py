@@ -185,7 +185,7 @@ class TableFiles:
 
 
 def require_same_columns(schema: Any, first: Any, path: str, first_path: str) -> None:
-    """Refuse a Parquet file whose columns have other names or types than those of the first part."""
+    """Refuse a Parquet file whose columns differ in name or type from the first part."""
     if schema.equals(first):
         return
     names = [*first.names, *(name for name in schema.names if name not in first.names)]

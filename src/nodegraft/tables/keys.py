@@ -106,7 +106,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
     elif keys.is_text and len(column) < len(keys) // 4:
         found = keys.find(np.array(table.texts(name), dtype=object))
     elif keys.is_text:
-        # Arrow builds an index of all keys first, and is several times as fast then.
+        # Arrow indexes all keys first, which makes many look-ups several times as fast.
         known = pa.array(keys.values(), pa.large_string())
         places = pc.index_in(table.text_column(name), value_set=known)
         found = places.fill_null(-1).to_numpy().astype(np.int64)

@@ -15,7 +15,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growing import with_keys
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys
-from nodegraft.graph.stores.protocol import EDGES
+from nodegraft.graph.stores import EDGES
 from nodegraft.tables.columns import (
     Source,
     SourceTable,

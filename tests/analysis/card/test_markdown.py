@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.card.card import Card, ClassCard
 from nodegraft.analysis.card.markdown import card_files, card_markdown, limits
+from nodegraft.analysis.version import AccuracyCount
 from nodegraft.store.intent import Intent
 from tests.store.small import made
 

@@ -8,7 +8,6 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.calibration import probability_bins
 from nodegraft.analysis.rendering.drawing import draw_on, svg_text
 from nodegraft.analysis.rendering.plots.confusion import draw_confusion
@@ -20,6 +19,7 @@ from nodegraft.analysis.rendering.plots.shares import (
     draw_learning_curve,
     draw_recall,
 )
+from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.store.store import Store

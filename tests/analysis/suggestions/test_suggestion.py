@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.analysis.suggestions.new_classes import log_odds
+from nodegraft.analysis.suggestions import log_odds
 from nodegraft.base.errors import ParameterError
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -71,7 +71,9 @@ def test_suggested_nodes_have_no_label_and_differ(shop: Store) -> None:
     nodes = [one.node for one in found]
     assert len(set(nodes)) == len(nodes) == 10
     assert not set(nodes) & set(shop.state(1).labels.owners())
-    assert [one.like_it for one in found] == sorted((one.like_it for one in found), reverse=True)
+    assert [one.similar_nodes for one in found] == sorted(
+        (one.similar_nodes for one in found), reverse=True
+    )
     # Of the class that is not known all are unsure.
     assert sum(str(node).startswith(NEW) for node in nodes) > 10 / len(WORDS)
 

@@ -5,7 +5,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics.homophily import (
+from nodegraft.graph.statistics import (
     HEAVIEST,
     MOST,
     PRIOR,

@@ -3,8 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.statistics import rarity
-from nodegraft.graph.statistics.rarity import column_rarity, summarise_columns
+from nodegraft.graph.statistics import column_rarity, rarity, summarise_columns
 
 COUNTS = np.array([[1, 0, 2], [5, 0, 0], [0, 0, 1], [9, 9, 9]])
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.relation import Relation
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics.statistics import GraphStatistics, KindStatistics, describe
+from nodegraft.graph.statistics import GraphStatistics, KindStatistics, describe
 
 # A star of four around 0, a pair 5-6, and 7 alone; 4 has no label.
 EDGES = [(0, 1), (0, 2), (0, 3), (0, 4), (5, 6)]

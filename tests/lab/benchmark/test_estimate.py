@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from nodegraft.lab.benchmark.estimate import Estimates
-from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.benchmark.job import Estimates, Job
 
 
 def record(method: str, seconds: float) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import numpy as np
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.datasets.templates.numbered import adjacency_between
-from nodegraft.lab.datasets.templates.typed_edges import TypedEdge
+from nodegraft.lab.datasets.templates.readers import TypedEdge, adjacency_between
 
 Row = tuple[int, float, float, int]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nodegraft.graph.edges.matrix import row_norms
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.amazon_clothing import AmazonClothing
 
 CLASSES = [2, 9, 11, 14, 20, 22, 25, 28, 30, 31, 38, 41, 46, 48, 51, 54, 55, 61, 62, 65]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.debian import PACKAGES, TRANSLATION, Debian, names_in
 from nodegraft.lab.datasets.debian_all import DebianAll
 

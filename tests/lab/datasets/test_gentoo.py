@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.gentoo import CACHE, LONG, Gentoo, package_in
 from nodegraft.lab.datasets.gentoo_uncut import GentooUncut
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.matrix import row_norms
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.linux_sources import (
     EDGES,
     NODES,

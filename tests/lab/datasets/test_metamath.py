@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.edges.matrix import row_norms
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.gentoo import without_hubs
 from nodegraft.lab.datasets.metamath import EDGES, NODES, Metamath, read_edges
 from tests.lab.datasets.readme_numbers import class_quartiles, relation_table

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.treebank import EDGES, NODES, Treebank, letter_runs, read_edges
 from tests.lab.datasets.readme_numbers import class_quartiles, relation_table
 

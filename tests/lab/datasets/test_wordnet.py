@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from nodegraft.graph.statistics.statistics import describe
+from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.wordnet import WordNet, pointers
 
 NOUNS = """\

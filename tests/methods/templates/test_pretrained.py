@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.edges.matrix import weigh_columns
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.statistics.rarity import column_rarity
+from nodegraft.graph.statistics import column_rarity
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.registry import REGISTRY, load_model
 

@@ -16,8 +16,7 @@ from nodegraft.service.app import require_scopes
 from nodegraft.service.auth import tokens as token_cache
 from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
-from nodegraft.store.access.access import Scope
-from nodegraft.store.access.tokens import MARKER
+from nodegraft.store.access import MARKER, Scope
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import journal

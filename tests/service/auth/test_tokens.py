@@ -20,8 +20,7 @@ from nodegraft.service.auth.middleware import OPEN
 from nodegraft.service.observability.logs import JsonLines
 from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
-from nodegraft.store.access.access import Scope
-from nodegraft.store.access.tokens import StoreTokens
+from nodegraft.store.access import Scope, StoreTokens
 from nodegraft.store.versions import database
 from tests.service.served import asked
 from tests.service.token_help import added, bearer, revoke

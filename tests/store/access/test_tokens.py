@@ -13,9 +13,8 @@ import pytest
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError, StoreUnreachableError
+from nodegraft.store.access import ADD, REVOKE, Scope, StoreTokens, secret_digest
 from nodegraft.store.access import tokens as token_table
-from nodegraft.store.access.access import Scope, secret_digest
-from nodegraft.store.access.tokens import ADD, REVOKE, StoreTokens
 from nodegraft.store.objects.place import journal_in
 from nodegraft.store.versions import row_digests
 from nodegraft.store.versions.audit import audit_entries

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from nodegraft.analysis.accuracy import predict_labelled
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.calibration import ProbabilityBin
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import Promotion, Version, describe_version
+from nodegraft.analysis.version import AccuracyCount, Promotion, Version, describe_version
 from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.model.confidence import World
 from nodegraft.model.hooks import Capability

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nodegraft.analysis.card.card import Card
-from nodegraft.analysis.rendering.drawing import PAPER, Axes, figure_style, panel
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
 from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
 from nodegraft.analysis.rendering.plots.shares import (
     SIZE,

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.calibration import calibration_error
 from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import MissingExtraError
 from nodegraft.model.confidence import NO_ESTIMATE

@@ -1,7 +1,9 @@
-"""The one door to matplotlib, which is an extra; and figures that come out the same every time."""
+"""Import of matplotlib, which is an extra, and figures that are the same in every run."""
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -149,3 +151,25 @@ def save_svg(figure: Figure, path: Path) -> None:
     """Write a figure without date or random names, so that equal numbers give equal bytes."""
     with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
         figure.savefig(path, metadata={"Date": None})
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, and what goes with it in a page."""
+
+    name: str
+    """Differs from those of other figures of its kind; part of the file's name."""
+
+    description: str
+    """What the figure shows, in sentences, for readers who cannot see it."""
+
+    figure: Figure
+    """The figure itself."""
+
+    caption: str = ""
+    """What stands below it, for everybody."""
+
+    @cached_property
+    def svg(self) -> str:
+        """Drawn once: a page and a file of its own both have it."""
+        return svg_text(self.figure)

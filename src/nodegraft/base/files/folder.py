@@ -76,7 +76,7 @@ class WriteOnceFolder:
                 try:
                     size, written = self._files.size(path), self._files.modified(path)
                 except FileNotFoundError:
-                    # A draft that has become a file.
+                    # A draft file was renamed after the folder was listed.
                     continue
                 found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
             return found

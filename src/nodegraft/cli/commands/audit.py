@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.analysis.results.nodes import LabelAudit
 from nodegraft.cli.changes import open_store
 from nodegraft.cli.options import NewestVersion, StorePlace
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.audit import audit_table
-from nodegraft.cli.results.inspect import LabelAudit, SuspiciousLabel
+from nodegraft.cli.render.inspect import audit_table
 from nodegraft.cli.terminal import Terminal
 
 
@@ -20,16 +20,13 @@ def audit(
     version: NewestVersion = None,
 ) -> Output[LabelAudit]:
     """List labels that are probably wrong, with a reason and a suggested class."""
-    from nodegraft.analysis.version import version_fields
-
     with open_store(place, terminal) as store:
         number = store.newest if version is None else version
         terminal.stage("scoring every label without itself")
         found = store.audit_labels(count, number)
         texts = store.texts([suspicious.node for suspicious in found], number)
-        fields = version_fields(store.version(number))
-    labels = [SuspiciousLabel(**vars(suspicious)) for suspicious in found]
-    return Output(LabelAudit(**fields, labels=labels), tuple(audit_table(found, texts, place)))
+        fields = store.version(number).fields
+    return Output(LabelAudit(**fields, labels=found), tuple(audit_table(found, texts, place)))
 
 
 COMMANDS = {"audit": audit}

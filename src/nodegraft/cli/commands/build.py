@@ -12,7 +12,7 @@ from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.cli.options import RayAddress, Repair, TableOptions, Workers, table_arguments
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.store import report_fields, report_table
-from nodegraft.cli.results.data import BuiltGraph, Layers
+from nodegraft.cli.results.store import BuiltGraph, Layers
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.versions import RowsComparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import make_version, preview_tables
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
@@ -28,8 +29,7 @@ from nodegraft.cli.options import (
 )
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.store import creation_line, report_fields, report_table, world_line
-from nodegraft.cli.results.data import CreatedStore, Example
-from nodegraft.cli.results.versions import NewVersion, RowsComparison
+from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line
 
@@ -242,7 +242,6 @@ def _created_store(
     store: "Store", tables: "Tables"
 ) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
     from nodegraft.analysis.accuracy import CorrectCounts
-    from nodegraft.analysis.version import version_fields
 
     first = store.history()[0].measures["after"]
     state = store.state()
@@ -252,7 +251,7 @@ def _created_store(
     share = model.share_of_known_classes(state.graph) if has_world else None
     value = CreatedStore(
         store=str(store.place),
-        **version_fields(store.version()),
+        **store.version().fields,
         method=model.name,
         world=store.world,
         share_of_known_classes=share,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
+from nodegraft.analysis.results.versions import Drift
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
@@ -26,18 +28,7 @@ from nodegraft.cli.render.inspect import (
 )
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
-from nodegraft.cli.results.inspect import (
-    Card,
-    Drift,
-    Evaluation,
-    Explanation,
-    NodeGroup,
-    Prediction,
-    Predictions,
-    Shift,
-    Suggestion,
-    Suggestions,
-)
+from nodegraft.cli.results.store import Card, Evaluation, Suggestions
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
@@ -105,7 +96,6 @@ def predict(
 ) -> Output[Predictions]:
     """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
-    from nodegraft.analysis.version import version_fields
     from nodegraft.tables.new_rows import read_rows, rows_view
 
     if sum((nodes is not None, table is not None, rows is not None, everyone)) != 1:
@@ -139,7 +129,7 @@ def predict(
             "coverage": coverage,
             "beside": beside,
         }
-        fields = version_fields(store.version(number)) | {"world": store.world}
+        fields = store.version(number).fields | {"world": store.world}
         terminal.stage(f"predicting {counted(chosen.size, 'node')}")
         end = predicting_version(number, live, waiting)
         if terminal.format != "table":
@@ -187,15 +177,13 @@ def explain(
     version: LiveVersion = None,
 ) -> Output[Explanation]:
     """Explain a prediction: signals, labels and edges that contribute to it."""
-    from nodegraft.analysis.version import version_fields
-
     with open_store(place, terminal) as store:
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
         key = key_from(node, state.graph)
         (text,) = store.texts([key], number)
-        fields = version_fields(store.version(number))
+        fields = store.version(number).fields
     terminal.stage(f"explaining {node}")
     explanation = state.model.explain(state.graph, key)
     label = state.label_of.get(key)
@@ -212,9 +200,7 @@ def suggest(
     version: NewestVersion = None,
 ) -> Output[Suggestions]:
     """Suggest nodes to label next, and groups of nodes that may be a new class."""
-    from nodegraft.analysis.suggestions.new_classes import new_classes
-    from nodegraft.analysis.suggestions.suggestion import suggestions
-    from nodegraft.analysis.version import version_fields
+    from nodegraft.analysis.suggestions import new_classes, suggestions
 
     with open_store(place, terminal) as store:
         number = store.newest if version is None else version
@@ -227,17 +213,8 @@ def suggest(
         groups = {
             group: store.texts(group.examples, number) for group in new_classes(state, MAX_GROUPS)
         }
-        fields = version_fields(store.version(number))
-    value = Suggestions(
-        **fields,
-        suggestions=[
-            Suggestion(found.node, found.answer, found.runner_up, found.unsure, found.like_it)
-            for found in nodes
-        ],
-        new_classes=[
-            NodeGroup(group.size, list(group.words), list(group.examples)) for group in groups
-        ],
-    )
+        fields = store.version(number).fields
+    value = Suggestions(**fields, suggestions=nodes, new_classes=list(groups))
     hints = (f"Add labels: nodegraft label {shlex.quote(str(place))} --class NAME --nodes KEY,KEY",)
     text = (suggestions_table(nodes, texts), *new_class_lines(place, groups))
     return Output(value, text, hints if nodes else ())
@@ -256,18 +233,13 @@ def drift(
 ) -> Output[Drift]:
     """Compare predictions, confidence, edges and features of two versions."""
     from nodegraft.analysis.drift import ALARM
-    from nodegraft.analysis.version import version_fields
 
     with open_store(place, terminal) as store:
         terminal.stage("predicting with both versions")
         shifts = store.drift(before, after)
-        fields = version_fields(store.version(after))
+        fields = store.version(after).fields
         old = store.live if before is None else before
-    found = [
-        Shift(shift.what, shift.before, shift.after, shift.distance, shift.noise, shift.alarming)
-        for shift in shifts
-    ]
-    value = Drift(**fields, compared_with=old, threshold=ALARM, shifts=found)
+    value = Drift(**fields, compared_with=old, threshold=ALARM, shifts=list(shifts))
     return Output(value, (drift_table(shifts, ALARM),))
 
 

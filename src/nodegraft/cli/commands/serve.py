@@ -16,7 +16,7 @@ from nodegraft.cli.render.maintenance import tokens_table
 from nodegraft.cli.results.maintenance import AddedToken, RevokedToken, Token, Tokens
 from nodegraft.cli.terminal import Terminal, line
 from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access.access import Scope
+from nodegraft.store.access import Scope
 
 if TYPE_CHECKING:
     from nodegraft.service.settings import Settings
@@ -95,7 +95,7 @@ def add_token(
     by: By = None,
 ) -> Output[AddedToken]:
     """Add an API token and print it; it is shown only once."""
-    from nodegraft.store.access.tokens import StoreTokens
+    from nodegraft.store.access import StoreTokens
 
     expires_at = None if expires is None else parse_expiry(expires, now())
     with StoreTokens.open(place) as tokens:
@@ -106,7 +106,7 @@ def add_token(
 @command
 def list_tokens(place: StorePlace) -> Output[Tokens]:
     """List API tokens: scope, and when each was created, last used, and expires."""
-    from nodegraft.store.access.tokens import StoreTokens
+    from nodegraft.store.access import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         listed = tokens.read()
@@ -128,7 +128,7 @@ def list_tokens(place: StorePlace) -> Output[Tokens]:
 @command
 def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> Output[RevokedToken]:
     """Revoke an API token: every host refuses it within about a second."""
-    from nodegraft.store.access.tokens import StoreTokens
+    from nodegraft.store.access import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         tokens.revoke(name, author=by)
@@ -161,7 +161,7 @@ def _serve_on_ray(terminal: Terminal, settings: "Settings", cluster: str) -> Non
 
 
 def _print_address(terminal: Terminal, place: Path, address: str) -> None:
-    from nodegraft.store.access.tokens import StoreTokens
+    from nodegraft.store.access import StoreTokens
 
     with StoreTokens.open(place) as tokens:
         required = tokens.read().required

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nodegraft.analysis.results.versions import Comparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import edit_labels, make_version
 from nodegraft.cli.inputs import keys_from, labels_from
@@ -17,7 +18,7 @@ from nodegraft.cli.options import (
     StorePlace,
 )
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.results.versions import Comparison, NewVersion
+from nodegraft.cli.results.store import NewVersion
 from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:

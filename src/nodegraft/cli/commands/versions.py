@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.versions import Diff, HistoryEntry
 from nodegraft.cli.changes import make_version, open_store, written_card
 from nodegraft.cli.options import AuthorOptions, StorePlace, VersionNumber
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.preview import preview_lines
 from nodegraft.cli.render.versions import history_table
-from nodegraft.cli.results.versions import Diff, History, NewVersion, Promoted
+from nodegraft.cli.results.store import History, NewVersion, Promoted
 from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -25,14 +26,12 @@ def history(place: StorePlace) -> Output[History]:
     with open_store(place) as store:
         versions, live, pruned = store.history(), store.live, store.pruned()
         waiting, newest = store.waiting(), store.newest
-    from nodegraft.analysis.version import history_fields
-
     value = History(
         live=live,
         newest=newest,
         candidate=None if waiting is None else waiting.number,
         pruned=sorted(pruned),
-        history=[history_fields(version) for version in reversed(versions)],  # type: ignore[misc]
+        history=list(map(HistoryEntry.of, reversed(versions))),
     )
     return Output(value, (history_table(versions, live, pruned),))
 
@@ -45,22 +44,12 @@ def diff(
     terminal: Terminal,
 ) -> Output[Diff]:
     """Show which predictions differ between two versions."""
-    from nodegraft.analysis.preview import comparison_fields
-    from nodegraft.analysis.version import version_fields
+    from nodegraft.store.versions.lineage import diff_result
 
     with open_store(place, terminal) as store:
         terminal.stage("predicting with both versions")
-        preview = store.diff(before, after)
-        texts = store.texts([flip.node for flip in preview.examples], after)
-        known, known_after = (store.state(number).labels for number in (before, after))
-        value = Diff(
-            **version_fields(store.version(after)),
-            **comparison_fields(preview),
-            compared_with=before,
-            held_out=preview.before.nodes,
-            classes_added=[name for name in known_after if name not in known],
-            classes_removed=[name for name in known if name not in known_after],
-        )
+        preview, value = diff_result(store, store.version(before), store.version(after))
+        texts = store.texts([node.node for node in preview.examples], after)
     return Output(value, (preview_lines(preview, texts),))
 
 
@@ -101,8 +90,8 @@ def _promoted(
     text: tuple[RenderableType, ...],
     hints: tuple[str, ...],
 ) -> Output[Promoted]:
-    graph = store.version(promoted.version).graph
-    value = Promoted(promoted.version, graph, promoted.by, promoted.at, card)
+    fields = store.version(promoted.version).fields
+    value = Promoted(**fields, by=promoted.by, at=promoted.at, card=card)
     return Output(value, text, hints)
 
 

@@ -1,4 +1,4 @@
-"""Suggestions, drift, and methods compared on a store's own labels, as text and tables."""
+"""Suggestions, suspicious labels, drift and compared methods, as text and tables."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,10 @@ from nodegraft.cli.render.values import NodeTable, Texts, add_text_column
 from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
-    from nodegraft.analysis.drift import Shift
     from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
-    from nodegraft.analysis.suggestions.new_classes import NewClass
-    from nodegraft.analysis.suggestions.suggestion import Suggestion
+    from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
+    from nodegraft.analysis.results.versions import Shift
+
 
 TEXT_WIDTH = 9
 """Smallest width of the column of texts."""
@@ -36,8 +36,8 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
     table.add_column("similar\nnodes", justify="right", no_wrap=True)
     text_cells = add_text_column(table, texts, TEXT_WIDTH)
     for suggestion, text in zip(suggestions, text_cells, strict=True):
-        classes = escape(suggestion.answer), escape(suggestion.runner_up)
-        similar = f"{max(suggestion.like_it, 1):.0f}"
+        classes = escape(suggestion.prediction), escape(suggestion.second_class)
+        similar = f"{max(suggestion.similar_nodes, 1):.0f}"
         table.add_row(escape(str(suggestion.node)), *classes, similar, *text)
     return table
 
@@ -49,7 +49,7 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
         return
     yield Text("Groups of similar nodes that may be a new class:")
     for group, texts in groups.items():
-        terms = f": {', '.join(group.words)}" if group.words else ""
+        terms = f": {', '.join(group.top_terms)}" if group.top_terms else ""
         yield Text(f"\n{group.size:,} nodes{terms}", style="bold")
         table = NodeTable(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(overflow="fold")
@@ -71,10 +71,10 @@ def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
     for heading in ("distance", "noise"):
         table.add_column(heading, justify="right")
     for shift in shifts:
-        cells = (escape(shift.what), escape(shift.before), escape(shift.after))
-        style = "yellow" if shift.alarming else ""
+        cells = (escape(shift.measure), escape(shift.before), escape(shift.after))
+        style = "yellow" if shift.alarm else ""
         table.add_row(*cells, f"{shift.distance:.3f}", f"{shift.noise:.3f}", style=style)
-    alarms = [shift.what for shift in shifts if shift.alarming]
+    alarms = [shift.measure for shift in shifts if shift.alarm]
     threshold = f"above the alarm threshold ({alarm:g})"
     if alarms:
         return Group(table, Text(f"Drift {threshold}: {', '.join(alarms)}."))
@@ -126,3 +126,29 @@ def _hundredths(share: "Estimate") -> str:
 def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
     mean = f"{unit * number.mean:.{digits}f}"
     return mean if number.seeds == 1 else f"{mean} ± {unit * number.half_width:.{digits}f}"
+
+
+def audit_table(
+    found: "list[SuspiciousLabel]", texts: Texts, place: Path
+) -> Iterator[RenderableType]:
+    """Yield a table, the reasons, and the command that corrects the first label."""
+    if not found:
+        yield Text(
+            "No label disagrees with the others: for none is another class likelier. The label of "
+            "a class with a single one is not checked."
+        )
+        return
+    table = NodeTable(box=SIMPLE, pad_edge=False)
+    for heading in ("node", "label", "suggested"):
+        table.add_column(heading, overflow="fold", min_width=len("suggested"))
+    text_cells = add_text_column(table, texts, TEXT_WIDTH)
+    for suspicious, text in zip(found, text_cells, strict=True):
+        names = map(escape, (str(suspicious.node), suspicious.label, suspicious.suggested))
+        table.add_row(*names, *text)
+    yield table
+    for suspicious in found:
+        yield Text(f"{suspicious.node}: {suspicious.reason}")
+    first = found[0]
+    yield Text("To correct a label:")
+    command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
+    yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)

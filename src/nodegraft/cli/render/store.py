@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import percent
-from nodegraft.cli.results.data import Finding
+from nodegraft.cli.results.store import Finding
 from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nodegraft.cli.results.result import Result
+from nodegraft.analysis.results.result import Result
 
 
 @dataclass(frozen=True)

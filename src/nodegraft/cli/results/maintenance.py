@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from nodegraft.cli.results.result import Result
+from nodegraft.analysis.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _serve(channel: "Channel") -> None:
     from nodegraft.base.measure import Measurement
     from nodegraft.evaluation.sealed.channel import Message
     from nodegraft.evaluation.sealed.contents import Contents
-    from nodegraft.model.description import MethodDescription
+    from nodegraft.model.registry import MethodDescription
 
     start = channel.receive()
     torch.set_num_threads(start.fields["threads"])

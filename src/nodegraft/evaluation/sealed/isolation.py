@@ -53,7 +53,7 @@ class Isolation:
     """Whether it can read only folders of Python and write only in a temporary folder."""
 
     reason: str = ""
-    """Why one of them is not in force; empty if both are."""
+    """Why network or files are not isolated; empty if both are."""
 
     @property
     def complete(self) -> bool:

@@ -21,7 +21,7 @@ from nodegraft.evaluation.sealed.contents import Contents
 from nodegraft.evaluation.sealed.isolation import Isolation
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.model.description import MethodDescription
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.curriculum import Curriculum
 
 _PASSED_ON = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -34,7 +34,7 @@ class Manifest:
     """How many columns a feature row has."""
 
     relations: tuple[str, ...]
-    """The names of the kinds of edges."""
+    """Names of the edge types."""
 
     recipe: str | None
     """The content hash of the recipe of its features, if they were made from tables."""

@@ -23,7 +23,7 @@ from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores.protocol import ArrayCache, EdgesByKind, Recipe
+from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
 
 MERGED = "merged"
 """Stands for the place of a kind where the edges of all kinds are one."""
@@ -55,13 +55,13 @@ class MappedStore(EdgesByKind):
     """Who is joined to whom, by the name of each kind of edges."""
 
     merged: Adjacency
-    """The edges of all kinds as one."""
+    """Edges of all types merged into one adjacency."""
 
     recipe: Recipe | None = None
-    """How tables became the features, if they were made from tables."""
+    """Recipe that made the features from tables; None if they were not made from tables."""
 
     array_cache: ArrayCache = field(default_factory=ArrayCache)
-    """Where what took long to work out about the graph is kept."""
+    """Cache of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
     """Arrays of what came since, see :mod:`nodegraft.graph.growth.growth_arrays`."""

@@ -38,7 +38,7 @@ class PackedTexts:
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
         """From texts."""
-        # Whatever has no UTF-8 gets bytes that no text has.
+        # Lone surrogates have no UTF-8; they get bytes that no valid text contains.
         encoded = [text.encode(errors="surrogatepass") for text in texts]
         bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls.padded(np.frombuffer(b"".join(encoded), dtype=np.uint8), bounds)

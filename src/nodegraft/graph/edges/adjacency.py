@@ -17,8 +17,9 @@ from nodegraft.graph.edges.entries import (
     both_ways,
     compressed,
     narrowed,
+    normalised_values,
+    with_loops,
 )
-from nodegraft.graph.edges.looped import normalised_values, with_loops
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
 
 NODES_AT_ONCE = 1 << 16

@@ -7,22 +7,22 @@ from time import perf_counter
 from nodegraft.graph.view import GraphView
 
 SLICE = 4096
-"""So many rows are made before it is looked whether somebody waits."""
+"""Number of rows that are computed before ``until`` is checked again."""
 
 
 @dataclass(frozen=True)
 class Cleared:
-    """How much was recomputed, and how fast."""
+    """Number of recomputed rows, and the time it took."""
 
     rows: int = 0
-    """Stale rows that were made anew, of all layers."""
+    """Number of recomputed rows, summed over all layers."""
 
     seconds: float = 0.0
-    """How long that took."""
+    """Seconds of recomputation."""
 
     @property
     def rate(self) -> float:
-        """Rows a second; 0 where there was nothing to do.
+        """Recomputed rows per second; 0 if no row was stale.
 
         >>> Cleared(6000, 2.0).rate, Cleared().rate
         (3000.0, 0.0)
@@ -33,13 +33,13 @@ class Cleared:
 def clear_stale(
     view: GraphView, most: int | None = None, until: Callable[[], bool] = lambda: False
 ) -> Cleared:
-    """Make rows that growth made stale, a slice at a time.
+    """Recompute rows that growth made stale, a slice at a time.
 
-    Answers are the same without: whoever needs a stale row makes it, and waits for that.
+    This changes no result: a stale row is otherwise recomputed when it is first read.
 
     Args:
-        most: Rows take memory, so make at most about so many; None for all.
-        until: Is asked before each slice; it ends when this is true.
+        most: Approximate maximum number of rows, because rows take memory; None for all.
+        until: Called before each slice; True ends the recomputation.
     """
     start, rows = perf_counter(), 0
     while (most is None or rows < most) and not until():

@@ -15,7 +15,7 @@ from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.grown import can_stay_apart, with_edges
 from nodegraft.graph.growth.stacked import StackedRows, Stored, holds_sparse
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, hash_order, key_array
-from nodegraft.graph.stores.memory import stored_features
+from nodegraft.graph.stores import stored_features
 
 MOST_TOUCHED = 8
 """Where edges come to more than this part of all nodes, nothing is taken over from before."""

@@ -19,7 +19,7 @@ from nodegraft.graph.growth.growing import GrownKeys
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined
 from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
 from nodegraft.graph.keys import KeyArray, NodeKeys
-from nodegraft.graph.stores.protocol import GraphStore
+from nodegraft.graph.stores import GraphStore
 
 GROWTH = "growth."
 """How the names of these arrays begin."""

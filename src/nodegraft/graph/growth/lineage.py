@@ -39,7 +39,7 @@ class Growth:
     """Nodes whose edges of any type have changed, and new nodes; ascending."""
 
     _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
-    """What :meth:`within` found."""
+    """Cached results of :meth:`within`, by number of hops."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
         """Return for every node whether one that changed is at most a number of steps away."""

@@ -25,7 +25,7 @@ from nodegraft.graph.growth.grown import joined_rows, rows_of, with_rows_apart
 from nodegraft.graph.growth.stacked import below, some_rows
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
-from nodegraft.graph.stores.memory import MemoryStore
+from nodegraft.graph.stores import MemoryStore
 from nodegraft.graph.view import GraphView
 
 TWIN_DEGREE = 256

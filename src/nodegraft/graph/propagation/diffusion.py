@@ -19,7 +19,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import multiply
 from nodegraft.graph.edges.row_blocks import block_bounds
 from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetMass
-from nodegraft.graph.stores.protocol import ArrayCache
+from nodegraft.graph.stores import ArrayCache
 
 WIDTH = 8
 """Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding

@@ -12,7 +12,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.growth.grown import GrownAdjacency, rows_of
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.set_mass import SMALLEST, DiffusionTable, SetMass
-from nodegraft.graph.stores.protocol import ArrayCache
+from nodegraft.graph.stores import ArrayCache
 
 PARTS = 16
 """Heat from a label on a late node is dealt to its neighbours in so many parts."""

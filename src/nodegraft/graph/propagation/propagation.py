@@ -231,17 +231,17 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Make stale rows of kept layers, the nearer layers first; how many."""
+        """Recompute stale rows of cached layers, the lowest power first; return their number."""
         made = 0
         for power in sorted(self._some):
             with self._lock:
                 layer = self._some.get(power)
                 if layer is None:
-                    # Somebody who asked has made all of it meanwhile.
+                    # Another thread has computed the whole layer meanwhile.
                     continue
                 some = layer.stale[: most - made]
                 if some.size:
-                    # Not as for who asks: it is no reason to make all rows.
+                    # Unlike a read, a refresh is no reason to compute the whole layer.
                     layer.take(some, partial(self._hop, power))
                     # One that is full keeps no more of them.
                     made += some.size - layer.num_missing(some)

@@ -50,7 +50,7 @@ class SetMass(NamedTuple):
 
     @classmethod
     def summed(cls, mass: NDArray[np.float32], inverse_roots: NDArray[np.float32]) -> "SetMass":
-        """Add up the mass over all nodes, once for all who look it up.
+        """Return the sums of mass over all nodes, which every later look-up shares.
 
         Args:
             inverse_roots: 1 / root of the degree of every node: what heat was multiplied by.

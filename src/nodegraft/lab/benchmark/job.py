@@ -1,9 +1,11 @@
-"""One run as data: what is taught to which method, and how it is evaluated."""
+"""One run as data: dataset, method and protocol; and an estimate of its time from records."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from nodegraft.base.errors import ParameterError
@@ -16,13 +18,12 @@ from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
 from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
 from nodegraft.evaluation.sealed.method import SealedMethod
 from nodegraft.evaluation.sealed.protocol import SEALED, evaluate_sealed
-from nodegraft.lab.benchmark.records.record import RunRecord, make_record
-from nodegraft.lab.benchmark.records.source import this_code
+from nodegraft.lab.benchmark.records.record import RunRecord, make_record, this_code
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, label_folders
-from nodegraft.model.description import MethodDescription
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY as METHODS
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
@@ -142,15 +143,15 @@ class Job:
         )
 
     def make_dataset(self) -> Dataset:
-        """The dataset with its options, not yet loaded."""
+        """Return the dataset with its options, before its files are read."""
         return build(DATASETS.get(self.dataset), self.dataset_options)
 
     def load(self, data: str | Path | None = None) -> LoadedDataset:
-        """The dataset it is about."""
+        """Load the dataset of the job."""
         return self.make_dataset().load(data)
 
     def stream(self, loaded: LoadedDataset) -> ClassStream:
-        """The sessions."""
+        """Draw the stream of sessions of the job from its dataset."""
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
         asked = {name: size for name, size in sizes.items() if size is not None}
         setting = replace(loaded.setting, **asked)
@@ -233,3 +234,38 @@ class Job:
     def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """This job's, and the default ones."""
         return self.description.parameters, self.description.defaults
+
+
+class Estimates:
+    """Medians over records of one dataset and method; seeds and small settings hardly matter.
+
+    >>> Estimates([]).seconds(Job(dataset="synthetic", method="graft")) is None
+    True
+
+    Args:
+        records: What earlier runs say.
+    """
+
+    def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
+        seen = defaultdict(list)
+        for record in records:
+            seen[record["dataset"], record["method"]].append(_seconds(record))
+        self._medians = {like: median(seconds) for like, seconds in seen.items()}
+
+    def seconds(self, job: Job) -> float | None:
+        """Return the median seconds of a job like this; None without a record of one."""
+        return self._medians.get((job.dataset, job.method))
+
+    def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
+        """Seconds of all jobs one after the other, and how many of them nothing is known about.
+
+        Those count as much as the others on average.
+        """
+        each = [self.seconds(job) for job in jobs]
+        known = [seconds for seconds in each if seconds is not None]
+        average = sum(known) / len(known) if known else 0.0
+        return average * len(each), len(each) - len(known)
+
+
+def _seconds(record: Mapping[str, Any]) -> float:
+    return float(sum(one["seconds"] + one["query_seconds"] for one in record["sessions"]))

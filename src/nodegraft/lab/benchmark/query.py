@@ -12,8 +12,7 @@ import pyarrow as pa
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE
-from nodegraft.lab.benchmark.records.archive import Archive, with_run
-from nodegraft.lab.benchmark.records.failures import read_failures
+from nodegraft.lab.benchmark.records.archive import Archive, read_failures, with_run
 from nodegraft.lab.benchmark.records.record import CLASSES
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 

@@ -29,7 +29,7 @@ class SuiteDataset:
     """Its name."""
 
     set: Mapping[str, Any] = field(default_factory=dict)
-    """Options that are not as by default."""
+    """Options of the dataset that differ from their defaults."""
 
     seeds: Sequence[NonNegativeInt] | None = field(default=None, compare=False)
     """Other seeds than the suite's, for methods that have none of their own."""
@@ -127,13 +127,13 @@ class SuiteFile:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """A job and the name its results stand under in a table."""
+    """Job with the name of its row in a table."""
 
     name: str
-    """In the table."""
+    """Name of the row."""
 
     job: Job
-    """What is run."""
+    """Job whose results are in the row."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.base.errors import DataError
-from nodegraft.lab.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
-from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
-from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
-from nodegraft.lab.datasets.templates.typed_edges import TypedEdge
-from nodegraft.lab.datasets.templates.xz import read_lines
+from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import (
+    COUNTS_NOTE,
+    NumberedNode,
+    TypedEdge,
+    number_in,
+    read_counts,
+    read_lines,
+    read_rows,
+    typed_graph,
+    weighted_counts,
+)
 from nodegraft.streams.setting import Setting
 
 CLASSES, LABELS, EDGES = "classes.tsv", "labels.tsv.xz", "edges.tsv.xz"

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.pyg_raw import numbered_graph, read_raw
+from nodegraft.lab.datasets.templates.readers import numbered_graph, read_raw
 from nodegraft.streams.setting import Setting
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import read_stanzas
 from nodegraft.lab.datasets.templates.text_graph import (
     WORDS_NOTE,
     TextNode,
     in_large_classes,
     text_graph,
 )
-from nodegraft.lab.datasets.templates.xz import read_stanzas
 from nodegraft.streams.setting import Setting
 
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
@@ -81,7 +81,7 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Short and long text by the checksum that packages name them with."""
+    """Return the descriptions of packages by checksum, which package stanzas refer to."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)

@@ -9,13 +9,13 @@ from typing import ClassVar
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.graph.graph import Graph
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import read_lines, read_stanzas
 from nodegraft.lab.datasets.templates.text_graph import (
     WORDS_NOTE,
     TextNode,
     in_large_classes,
     text_graph,
 )
-from nodegraft.lab.datasets.templates.xz import read_lines, read_stanzas
 from nodegraft.streams.setting import Setting
 
 CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"

@@ -9,14 +9,20 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nodegraft.base.parameters.constraints import PositiveInt
-from nodegraft.lab.datasets.templates.counted_words import COUNTS_NOTE, read_counts, weighted_counts
-from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import (
+    COUNTS_NOTE,
+    NumberedNode,
+    TypedEdge,
+    number_in,
+    read_counts,
+    read_lines,
+    read_rows,
+    read_typed_edges,
+    typed_graph,
+    weighted_counts,
+)
 from nodegraft.lab.datasets.templates.text_graph import in_large_classes
-from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
-from nodegraft.lab.datasets.templates.typed_edges import TypedEdge, read_typed_edges
-from nodegraft.lab.datasets.templates.xz import read_lines
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES, TERMS = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz", "terms.txt.xz"

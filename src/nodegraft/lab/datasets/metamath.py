@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.base.parameters.constraints import PositiveInt
-from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.held_out import HELD_OUT_NOTE
-from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
+from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import (
+    NumberedNode,
+    TypedEdge,
+    number_in,
+    read_rows,
+    read_typed_edges,
+    typed_graph,
+)
 from nodegraft.lab.datasets.templates.text_graph import WORDS_NOTE, in_large_classes, word_counts
-from nodegraft.lab.datasets.templates.tsv import number_in, read_rows
-from nodegraft.lab.datasets.templates.typed_edges import TypedEdge, read_typed_edges
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
+from nodegraft.lab.datasets.templates.readers import read_lines
 from nodegraft.lab.datasets.templates.text_graph import WORDS_NOTE, TextNode, text_graph
-from nodegraft.lab.datasets.templates.xz import read_lines
 from nodegraft.streams.setting import Setting
 
 NAMES = "lexnames.tsv"

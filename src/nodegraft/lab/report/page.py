@@ -6,8 +6,8 @@ from html import escape
 
 from nodegraft.analysis.own_labels.comparison import Evaluation
 from nodegraft.analysis.rendering import drawing
+from nodegraft.analysis.rendering.drawing import Picture
 from nodegraft.analysis.rendering.markup import to_html
-from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.extras import extra
 from nodegraft.lab.report.against_others import AgainstOthers, against_others

@@ -75,7 +75,7 @@ class Recommendation:
 
     @property
     def winner(self) -> str:
-        """The method with the best mean over datasets."""
+        """Method with the best mean accuracy over datasets."""
         return self.names[0]
 
     @property
@@ -124,7 +124,7 @@ class Recommendation:
         return 100 * mean_over_datasets(self.groups, name)
 
     def gaps(self, name: str) -> tuple[float, float]:
-        """Return the smallest and the largest lead of the winner over a method, in points by graph."""
+        """Return the smallest and the largest lead of the winner over a method, in points."""
         runs = [by_method(self.groups, dataset) for dataset in self.graphs]
         leads = [100 * (mean(own[self.winner]) - mean(own[name])) for own in runs]
         return min(leads), max(leads)

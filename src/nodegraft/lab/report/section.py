@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import Picture
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
@@ -30,9 +30,9 @@ from nodegraft.lab.report.groups import (
 from nodegraft.lab.report.tables import make_tables, range_text
 from nodegraft.streams.stream import STREAM_VERSION
 
-# The suite that the first screen is about.
+# Suite whose results the first screen of the report shows.
 MAIN = "growing"
-# The suite of graphs that were kept apart; the first screen has them, too.
+# Suite of the held-out graphs, which the first screen shows too.
 HELD_OUT = "held-out"
 # Tables whose rows are methods to choose from, not variants of one.
 COMPARING = {"comparison", "sessions", "sessions-in-full"}
@@ -46,7 +46,7 @@ class Section:
     """Path of the suite's file."""
 
     suite: Suite
-    """Jobs, tables and figures of the section."""
+    """Suite of the section: its jobs, tables and figures."""
 
     pairs: Sequence[tuple[SuiteEntry, Record | None]]
     """Each entry of the suite with its record, or with None if it was not run yet."""
@@ -116,7 +116,7 @@ class Section:
 
     @cached_property
     def variants(self) -> set[str]:
-        """Names that share their method with other names, as in an ablation; not its own name."""
+        """Names of entries that are variants of a method, as in an ablation."""
         names: dict[str, set[str]] = {}
         for entry in self.recorded:
             of_method = names.setdefault(entry.job.method, set())

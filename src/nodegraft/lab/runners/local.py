@@ -36,11 +36,11 @@ class LocalRunner:
             worker.end()
 
     def capacity(self) -> int:
-        """As many as there are processes."""
+        """Return the number of worker processes."""
         return self._count
 
     def processes(self) -> list[int]:
-        """Their numbers."""
+        """Return the process ids of the workers."""
         return [worker.process.pid or 0 for worker in self._workers]
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:

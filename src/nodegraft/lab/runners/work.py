@@ -10,8 +10,7 @@ from typing import Protocol, Self, TypeAlias
 import torch
 
 from nodegraft.lab.benchmark.job import Job
-from nodegraft.lab.benchmark.records.archive import Archive
-from nodegraft.lab.benchmark.records.failures import write_failure
+from nodegraft.lab.benchmark.records.archive import Archive, write_failure
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 
 

@@ -98,7 +98,7 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence of rows that are not in the graph; means of labels are not computed."""
+        """Return the evidence of rows that are not in the graph, without means of labels."""
         own = self.features
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)

@@ -14,8 +14,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.propagation.typed_blocks import block_types, typed_blocks
-from nodegraft.graph.statistics.homophily import homophily_of_kinds, relation_weights
-from nodegraft.graph.statistics.rarity import summarise_columns
+from nodegraft.graph.statistics import homophily_of_kinds, relation_weights, summarise_columns
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import label_scarcity
 from nodegraft.methods.graft.confidence import (
@@ -32,8 +31,7 @@ from nodegraft.methods.graft.signals import NEAR_TIMES, TIMES, list_signals
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.methods.templates.propagated import side_by_side
 from nodegraft.model.confidence import DEFAULT_WORLD, World
-from nodegraft.model.inputs import GraphInputs
-from nodegraft.model.learned import learned
+from nodegraft.model.learned import GraphInputs, learned
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.mixed import mixed_episodes
 

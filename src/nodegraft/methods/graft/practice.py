@@ -96,7 +96,7 @@ class Round:
         return replace(self, classes=classes)
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
-        """Leave out some signals."""
+        """Return the round without some signals."""
         left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,

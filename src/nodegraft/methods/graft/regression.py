@@ -10,7 +10,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray, gram
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
-from nodegraft.graph.stores.protocol import ArrayCache
+from nodegraft.graph.stores import ArrayCache
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.label_means import LabelMeans

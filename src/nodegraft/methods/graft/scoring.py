@@ -12,7 +12,7 @@ from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.growth.rows_view import RowsView
-from nodegraft.graph.stores.protocol import ArrayCache
+from nodegraft.graph.stores import ArrayCache
 from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
 from nodegraft.methods.graft.confidence import (
     class_shares,
@@ -126,7 +126,7 @@ class Derivation:
     share_of_known: float
 
     def for_rows(self, view: RowsView) -> "Derivation":
-        """Return the derivation for rows that are not in the graph; the classes stay as they are."""
+        """Return the derivation for rows that are not in the graph; the classes stay."""
         evidence, classes = self.evidence.for_rows(view), self.scoring.classes
         heat = None if classes.heat is None else classes.heat.with_rows(*view.neighbour_means())
         scoring = replace(self.scoring, evidence=evidence, classes=replace(classes, heat=heat))

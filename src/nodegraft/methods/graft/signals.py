@@ -96,10 +96,10 @@ class Signal:
     """One number for each node and class, which speaks for the class."""
 
     name: str
-    """What it is, for explanations."""
+    """Name of the signal in explanations."""
 
     kind: SignalKind
-    """Which formula it has."""
+    """Formula that computes the signal."""
 
     default_weight: float
     """Weight without practice."""

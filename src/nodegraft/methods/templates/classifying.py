@@ -71,7 +71,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the column of each labelled node's class; new classes stand behind the known ones."""
+        """Return the column of each labelled node's class; new classes follow the known ones."""
         names = dict.fromkeys((*self.classes_, *labels.classes))
         return torch.from_numpy(labels.targets(tuple(names)))
 

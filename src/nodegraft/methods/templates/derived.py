@@ -12,7 +12,7 @@ from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.model.inputs import GraphInputs
+from nodegraft.model.learned import GraphInputs
 from nodegraft.model.method import Method
 from nodegraft.streams.curriculum import Curriculum
 
@@ -61,7 +61,7 @@ class Derived(Method, Generic[Value]):
         return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        # Here, where fitting and loading begin, because constructors do no work.
+        # Fitting and loading begin here; the constructor of a method only stores its parameters.
         super()._start(inputs, labels)
         self._recent = RecentDerivations[Value]()
         self._forget_derived()

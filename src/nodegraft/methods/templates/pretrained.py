@@ -17,7 +17,7 @@ from nodegraft.base.parameters.constraints import (
     PositiveInt,
 )
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.statistics.rarity import column_rarity
+from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
 from nodegraft.methods.neural.encoders.gcn import GCN

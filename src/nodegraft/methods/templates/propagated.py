@@ -83,7 +83,7 @@ class KernelHead(Derived[Solved], Propagated):
     def scores_of(
         self, view: GraphView, rows: NDArray[np.int64], solved: Solved
     ) -> NDArray[np.float64]:
-        """Return the products with given weights."""
+        """Return the scores of nodes: propagated features times given weights, plus offsets."""
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 

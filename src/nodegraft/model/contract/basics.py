@@ -230,7 +230,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
 
 
 def check_removing_classes(case: Case) -> None:
-    """Require that scores of other classes stay, or that every byte is as if the class never came."""
+    """Require that other scores stay, or that every byte is as if the class never came."""
     model = case.taught()
     if Capability.REMOVE_CLASSES not in model.capabilities():
         return

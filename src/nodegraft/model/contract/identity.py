@@ -1,15 +1,16 @@
-"""Rules about the identity of nodes: the key counts, never the row."""
+"""Rules about nodes: keys identify them, never rows; and rows beside the graph are scored alone."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from nodegraft.base.errors import MissingLabelsError
+from nodegraft.base.errors import MissingLabelsError, NotSupportedError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.contract.case import Case, expect, expect_close
+from nodegraft.model.contract.case import Case, expect, expect_close, scores
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
@@ -114,3 +115,23 @@ def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what:
     # Scores that move by d move a probability by d / 2 at most.
     tolerance = TOLERANCE * max(1.0, size / 2)
     expect_close(theirs, ours, tolerance, f"{what}: other probabilities")
+
+
+def check_rows_beside_the_graph(case: Case) -> None:
+    """A row is scored as if it was alone, and leaves nothing; or the method refuses rows."""
+    model, graph = case.taught(), case.graph
+    before = scores(model, graph)
+    rows = [
+        {
+            "features": csr_array(graph.features([row])).toarray()[0].tolist(),
+            "edges": [{"target": key} for key in graph.keys_of(graph.neighbours([row])[1])],
+        }
+        for row in range(0, 40, 8)
+    ]
+    try:
+        together = model.predict_table(graph, rows=rows)
+    except NotSupportedError:
+        return
+    alone = np.concatenate([model.predict_table(graph, rows=[row]).probability for row in rows])
+    expect_close(together.probability, alone, 1e-5, "a row's prediction depends on other rows")
+    expect(np.array_equal(scores(model, graph), before), "rows changed scores of the graph's nodes")

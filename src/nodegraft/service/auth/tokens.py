@@ -14,8 +14,14 @@ from nodegraft.analysis.version import now
 from nodegraft.base.errors import NodegraftError
 from nodegraft.service.auth.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
 from nodegraft.service.errors import HttpError
-from nodegraft.store.access.access import Scope, Token, TokenList, secret_digest
-from nodegraft.store.access.tokens import USE_INTERVAL, StoreTokens
+from nodegraft.store.access import (
+    USE_INTERVAL,
+    Scope,
+    StoreTokens,
+    Token,
+    TokenList,
+    secret_digest,
+)
 
 __all__ = ["Scope", "Token", "TokenCache"]
 

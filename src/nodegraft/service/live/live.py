@@ -11,7 +11,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.version import Version, version_fields
+from nodegraft.analysis.version import Version
 from nodegraft.model.confidence import World
 from nodegraft.store.store import Store
 
@@ -49,7 +49,7 @@ class Live:
     @property
     def fields(self) -> dict[str, Any]:
         """Fields of a response about this version."""
-        return version_fields(self.row)
+        return self.row.fields
 
 
 def row_key(version: Version) -> Hashable:

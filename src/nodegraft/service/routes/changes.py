@@ -7,19 +7,12 @@ from fastapi import Body, Response
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.preview import Preview, comparison_fields
-from nodegraft.analysis.version import Version, version_fields
+from nodegraft.analysis.results.versions import Changed, Comparison
+from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, router
 from nodegraft.service.errors import HttpError
-from nodegraft.service.schemas import (
-    Changed,
-    Comparison,
-    Keys,
-    LabelChange,
-    Labels,
-    Text,
-)
+from nodegraft.service.schemas import Keys, LabelChange, Labels, Text
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
@@ -141,13 +134,7 @@ async def change(
         work = partial(make_change, request.change())
         return await changes.response(work, request.note, request.override)
     response.status_code = 200
-    version, found = await changes.service.writer.run(partial(preview_change, request.change()))
-    return preview_response(version, found)
-
-
-def preview_response(version: Version, preview: Preview) -> Comparison:
-    """Return the response about a change that was not made."""
-    return Comparison(**version_fields(version), **comparison_fields(preview))
+    return await changes.service.writer.run(partial(preview_change, request.change()))
 
 
 def make_change(change: Change, store: Store, intent: Intent) -> Version:
@@ -156,10 +143,10 @@ def make_change(change: Change, store: Store, intent: Intent) -> Version:
     return store.change(change, intent=intent)
 
 
-def preview_change(change: Change, store: Store) -> tuple[Version, Preview]:
-    """Return the version that would be changed, and what a change would do."""
+def preview_change(change: Change, store: Store) -> Comparison:
+    """Return what a change of the newest version would do."""
     _require_classes(change.detail, store)
-    return store.version(), store.preview(change)
+    return Comparison.of(store.version(), store.preview(change))
 
 
 def _require_classes(detail: dict[str, Any], store: Store) -> None:

@@ -7,17 +7,11 @@ from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.results.versions import Changed, Comparison
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
-from nodegraft.service.routes.changes import make_change, preview_change, preview_response
-from nodegraft.service.schemas import (
-    Changed,
-    Comparison,
-    LabelChange,
-    Labels,
-    Model,
-    VersionResponse,
-)
+from nodegraft.service.routes.changes import make_change, preview_change
+from nodegraft.service.schemas import LabelChange, Labels, Model, VersionResponse
 
 READ = router("classes", Scope.READ)
 TEACH = router("classes", Scope.TEACH)
@@ -94,7 +88,7 @@ async def add(new: NewClasses, changes: Changes) -> Changed:
 @TEACH.post("/classes:preview")
 async def preview(new: NewClasses, service: Served) -> Comparison:
     """Compare the newest version with one that has new classes; nothing is changed."""
-    return preview_response(*await service.writer.run(partial(preview_change, new.change())))
+    return await service.writer.run(partial(preview_change, new.change()))
 
 
 @TEACH.delete("/classes/{name:path}")

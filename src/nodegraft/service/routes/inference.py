@@ -98,7 +98,7 @@ class InferenceResponse(ProtocolModel):
     """Identifier of the request."""
 
     parameters: dict[str, str] = Field(examples=[{"graph_version": "9f86d081884c7d65"}])
-    """The version of the graph, and the world: whether nodes may belong to unknown classes."""
+    """``graph_version``, and ``world``: whether nodes may belong to unknown classes."""
 
     outputs: list[Tensor]
     """``class``, ``label``, ``prediction`` and ``reason`` (BYTES), ``confidence``, ``probability``

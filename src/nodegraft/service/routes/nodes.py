@@ -7,7 +7,8 @@ import pyarrow as pa
 from fastapi import Query, Response
 from pydantic import Field
 
-from nodegraft.analysis.version import Version, version_fields
+from nodegraft.analysis.results.versions import Changed, RowsComparison
+from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MAX_KEYS
@@ -16,8 +17,6 @@ from nodegraft.service.dependencies import Changes, Node, ReadVersion, Served, k
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
 from nodegraft.service.schemas import (
-    Changed,
-    Comparison,
     Model,
     NodeKey,
     RequestModel,
@@ -27,7 +26,6 @@ from nodegraft.service.schemas import (
 from nodegraft.service.service import Service
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.table_changes import TablePreview
 
 READ = router("nodes", Scope.READ)
 TEACH = router("nodes", Scope.TEACH)
@@ -99,28 +97,6 @@ class NewRows(RequestModel):
     """Only report what would change (status 200)."""
 
 
-class RowsComparison(Comparison):
-    """Effect of new nodes and edges; nothing was changed."""
-
-    nodes_added: int = Field(examples=[12])
-    """Nodes that would be added."""
-
-    nodes_removed: int = Field(examples=[0])
-    """Nodes that would be removed."""
-
-    edges_added: int = Field(examples=[30])
-    """Edges that would be added."""
-
-    edges_removed: int = Field(examples=[0])
-    """Edges that would be removed."""
-
-    labels_removed: int = Field(examples=[0])
-    """Labels that would be removed with their nodes."""
-
-    labels_lost: dict[str, int] = Field(examples=[{}])
-    """Class -> number of its labels that would be removed."""
-
-
 @READ.get("/nodes")
 def nodes(
     service: Served,
@@ -187,12 +163,11 @@ async def grow(new: NewRows, changes: Changes, response: Response) -> Changed | 
     if not new.dry_run:
         return await changes.response(partial(_grow, *tables), new.note)
     response.status_code = 200
-    version, found = await changes.service.writer.run(partial(_preview, *tables))
-    return RowsComparison(**version_fields(version), **found.fields())
+    return await changes.service.writer.run(partial(_preview, *tables))
 
 
-def _preview(nodes: Any, edges: Any, store: Store) -> tuple[Version, TablePreview]:
-    return store.version(), store.preview_grow(nodes, edges)
+def _preview(nodes: Any, edges: Any, store: Store) -> RowsComparison:
+    return store.preview_grow(nodes, edges).result(store.version())
 
 
 def _grow(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:

@@ -1,4 +1,4 @@
-"""Routes with an overview of a version: quality of each class, and a map of its nodes."""
+"""Routes with an overview of a version: quality of each class, a map, and suspicious labels."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -7,9 +7,12 @@ from fastapi import Query
 from pydantic import Field
 
 from nodegraft.analysis.drift import count_predictions
+from nodegraft.analysis.label_audit import audit_labels
 from nodegraft.analysis.node_map import NODES, node_map, with_more
 from nodegraft.analysis.predictions import predict_rows
+from nodegraft.analysis.results.nodes import LabelAudit
 from nodegraft.model.confidence import World
+from nodegraft.service.auth.limits import MAX_LISTED
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import ReadVersion, Served, router
 from nodegraft.service.live.live import Live
@@ -17,6 +20,7 @@ from nodegraft.service.schemas import Model, NodeKey, VersionResponse
 from nodegraft.service.service import Service
 
 ROUTER = router("overview", Scope.READ)
+AUDIT = router("predictions", Scope.READ)
 
 MAX_MAPPED = 100_000
 """Largest number of nodes on a map."""
@@ -180,3 +184,16 @@ def _map(service: Service, live: Live, count: int) -> Map:
             for row, (x, y) in zip(rows, drawn.places.round(4).tolist(), strict=True)
         ],
     )
+
+
+@AUDIT.get("/audit")
+async def audit(
+    service: Served,
+    live: ReadVersion,
+    count: Annotated[int, Query(description="Number of labels.", ge=1, le=MAX_LISTED)] = 20,
+) -> LabelAudit:
+    """List labels that are probably wrong; the first audit of a version takes long."""
+    found = await service.responses.get(
+        "audit", live.cache_key, lambda: audit_labels(live.state, MAX_LISTED)
+    )
+    return LabelAudit(**live.fields, labels=found[:count])

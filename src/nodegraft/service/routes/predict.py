@@ -8,23 +8,26 @@ from starlette.responses import JSONResponse
 
 from nodegraft.analysis.predictions import (
     Missing,
-    Reason,
     found_rows,
     predict_new_rows,
     predict_rows,
 )
 from nodegraft.analysis.predictions import Predictions as PredictionTable
+from nodegraft.analysis.results.nodes import (
+    Explanation,
+    Predictions,
+    SuggestedClasses,
+    Suggestions,
+)
 from nodegraft.analysis.snapshot import State
-from nodegraft.analysis.suggestions.new_classes import new_classes
-from nodegraft.analysis.suggestions.suggestion import suggestions
+from nodegraft.analysis.suggestions import new_classes, suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
-from nodegraft.model.confidence import World
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Node, ReadVersion, Served, key_in, router
-from nodegraft.service.schemas import Keys, Model, NodeKey, RequestModel, VersionResponse
+from nodegraft.service.schemas import Keys, RequestModel
 
 ROUTER = router("predictions", Scope.READ)
 
@@ -59,129 +62,6 @@ class PredictRequest(RequestModel):
 
     ignore_labels: bool = Field(default=False, examples=[False])
     """Whether `class` is the prediction also for labelled nodes."""
-
-
-class ClassProbability(Model):
-    """A class with its probability."""
-
-    name: str = Field(serialization_alias="class", examples=["hats"])
-    """Class name."""
-
-    probability: float = Field(examples=[0.97])
-    """P(class | the node belongs to a known class)."""
-
-
-class Prediction(Model):
-    """Prediction and label of one node."""
-
-    node: NodeKey = Field(examples=["p7"])
-    """Node key."""
-
-    name: str | None = Field(serialization_alias="class", examples=["hats"])
-    """The label if the node has one, else the prediction."""
-
-    label: str | None = Field(examples=[None])
-    """Label of the node; null without one."""
-
-    prediction: str | None = Field(examples=["hats"])
-    """Predicted class; null where confidence is too low or the key is unknown."""
-
-    confidence: float | None = Field(examples=[0.95])
-    """Probability times `known` in an open world, probability in a closed one; null for an unknown
-    key."""
-
-    probability: float | None = Field(examples=[0.97])
-    """P(class | the node belongs to a known class), of the most probable class."""
-
-    known: float | None = Field(examples=[0.98])
-    """P(the node belongs to any known class); null without an estimate, where confidence is the
-    probability alone."""
-
-    reason: Reason = Field(examples=["prediction"])
-    """Where `class` comes from (`own_label`, `prediction`), or why it is null
-    (`below_confidence`, `unknown_key`)."""
-
-    top: list[ClassProbability]
-    """The most probable classes, best first; empty for an unknown key."""
-
-    members: list[str] | None = Field(default=None, serialization_alias="set", examples=[None])
-    """Set of classes that contains the node's class with probability `coverage`, the most probable
-    first; null without `coverage`, empty for an unknown key."""
-
-
-class Predictions(VersionResponse):
-    """Predictions in the order of the keys."""
-
-    world: World = Field(examples=["open"])
-    """Whether nodes may belong to unknown classes, which decides what confidence means."""
-
-    predictions: list[Prediction]
-    """One for each key."""
-
-    sets_note: str | None = Field(default=None, examples=[None])
-    """For which classes the coverage holds one by one, and for which together; null without
-    `coverage`."""
-
-
-class Explanation(VersionResponse):
-    """Explanation of a prediction."""
-
-    node: NodeKey = Field(examples=["p7"])
-    """Node key."""
-
-    explanation: dict[str, Any]
-    """Explanation by the method (for graft: signals, labels and edge types that contribute), with
-    `confidence`, `probability`, `known` and `world`; `note` says if the estimated share of nodes of
-    known classes changes confidence by more than a factor of two, or is missing."""
-
-    label: str | None = Field(examples=["hats"])
-    """Label of the node; null without one."""
-
-
-class Suggestion(Model):
-    """Node to label next."""
-
-    node: NodeKey = Field(examples=["p7"])
-    """Node key."""
-
-    prediction: str = Field(examples=["hats"])
-    """Predicted class."""
-
-    second_class: str = Field(examples=["caps"])
-    """Second most probable class."""
-
-    uncertainty: float = Field(examples=[0.98])
-    """Uncertainty between the two classes, from 0 to 1."""
-
-    similar_nodes: float = Field(examples=[12.5])
-    """Approximate number of similar uncertain nodes."""
-
-
-class Suggestions(VersionResponse):
-    """Nodes to label next."""
-
-    suggestions: list[Suggestion]
-    """Nodes with most similar uncertain nodes first."""
-
-
-class SuggestedClass(Model):
-    """Group of nodes that are similar to each other and to no known class."""
-
-    size: int = Field(examples=[31])
-    """Number of nodes in the group, of those that were examined."""
-
-    top_terms: list[str] = Field(examples=[["battery", "motor"]])
-    """Distinctive terms of their texts; empty without text features."""
-
-    examples: list[NodeKey] = Field(examples=[["p91007", "p91008", "p91020"]])
-    """Nodes nearest to the centre of the group."""
-
-
-class SuggestedClasses(VersionResponse):
-    """Groups of nodes that may be a new class."""
-
-    groups: list[SuggestedClass]
-    """Groups, the largest first."""
 
 
 @ROUTER.post("/predict", response_model=Predictions)
@@ -246,19 +126,7 @@ def suggest(
     count: Annotated[int, Query(description="Number of nodes.", ge=1, le=100)] = 10,
 ) -> Suggestions:
     """Suggest nodes to label next."""
-    return Suggestions(
-        **live.fields,
-        suggestions=[
-            Suggestion(
-                node=found.node,
-                prediction=found.answer,
-                second_class=found.runner_up,
-                uncertainty=found.unsure,
-                similar_nodes=found.like_it,
-            )
-            for found in suggestions(live.state, count)
-        ],
-    )
+    return Suggestions(**live.fields, suggestions=suggestions(live.state, count))
 
 
 @ROUTER.get("/suggest/classes")
@@ -270,12 +138,6 @@ async def suggest_classes(
     """Suggest groups of nodes that may be a new class."""
 
     def compute() -> SuggestedClasses:
-        groups = [
-            SuggestedClass(
-                size=found.size, top_terms=list(found.words), examples=list(found.examples)
-            )
-            for found in new_classes(live.state, count)
-        ]
-        return SuggestedClasses(**live.fields, groups=groups)
+        return SuggestedClasses(**live.fields, groups=new_classes(live.state, count))
 
     return await service.responses.get("suggest/classes", (live.cache_key, count), compute)

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from nodegraft.analysis.version import Promotion, Version, version_fields
+from nodegraft.analysis.results.versions import Changed, HistoryEntry, Promoted
+from nodegraft.analysis.version import Promotion, Version
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import (
     Caller,
@@ -20,7 +21,7 @@ from nodegraft.service.dependencies import (
     router,
 )
 from nodegraft.service.errors import HttpError
-from nodegraft.service.schemas import Changed, HistoryEntry, Model, VersionResponse
+from nodegraft.service.schemas import Model, VersionResponse
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
@@ -77,16 +78,6 @@ class History(VersionResponse):
     """Changes, newest first."""
 
 
-class Promoted(VersionResponse):
-    """The new live version."""
-
-    by: str = Field(examples=["anna"])
-    """Who promoted it."""
-
-    at: datetime
-    """Time in UTC."""
-
-
 @READ.get("/versions")
 def versions(service: Served, limit: Limit = 100) -> Versions:
     """List versions, and which of them is live."""
@@ -130,7 +121,7 @@ async def promote(
 
     intent = Intent(author=caller.name, note=note)
     version, last = await service.writer.run(partial(_promote, number, only_candidate, intent))
-    return Promoted(**version_fields(version), by=last.by, at=last.at)
+    return Promoted(**version.fields, by=last.by, at=last.at)
 
 
 @TEACH.post("/versions/{number}:discard", status_code=201)

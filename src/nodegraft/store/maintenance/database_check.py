@@ -47,7 +47,7 @@ class DatabaseCheck:
     """Whether the database can be written to: rows may be wrong, but the file is valid."""
 
     versions: Sequence[Version] = ()
-    """All versions, if they can be read."""
+    """All versions; empty if they cannot be read."""
 
     pruned: frozenset[int] = field(default_factory=frozenset)
     """Versions without objects."""

@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.stores.protocol import ArrayCache
+from nodegraft.graph.stores import ArrayCache
 
 DERIVED = "derived"
 """Folder of the cache in a store."""

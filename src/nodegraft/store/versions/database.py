@@ -51,7 +51,7 @@ def database_url(folder: Path, database: str | None) -> str | URL:
     Args:
         database: URL in its settings; None for a file in the folder.
     """
-    # Not as text: a folder may have any name.
+    # A URL as text would be parsed, and the name of the folder may contain any character.
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 

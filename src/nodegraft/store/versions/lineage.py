@@ -1,8 +1,14 @@
-"""Which versions the newest one still contains, after undoing and discarding some of them."""
+"""Which changes a version still contains after undoing some, and how two versions differ."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from nodegraft.analysis.results.versions import Diff, HistoryEntry
 from nodegraft.analysis.version import Promotion, Version
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.preview import Preview
+    from nodegraft.store.store import Store
 
 
 def lineage(versions: Sequence[Version]) -> list[Version]:
@@ -34,6 +40,24 @@ def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
     """
     last = max(version.number for version in versions if version.names == live.names)
     return [version for version in versions if version.number > last and version.action != "prune"]
+
+
+def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Preview, Diff]":
+    """Return how the predictions, classes and history of two versions differ."""
+    preview = store.diff(before.number, after.number)
+    known, known_after = (store.state(version.number).labels for version in (before, after))
+    last = max(before.number, after.number)
+    versions = unreviewed([row for row in store.history() if row.number <= last], before)
+    changes = [row for row in versions[::-1] if row.number <= after.number]
+    return preview, Diff.of(
+        after,
+        preview,
+        compared_with=before.number,
+        history=list(map(HistoryEntry.of, changes)),
+        held_out=preview.before.nodes,
+        classes_added=[name for name in known_after if name not in known],
+        classes_removed=[name for name in known if name not in known_after],
+    )
 
 
 def _restored(version: Version, by_number: dict[int, Version]) -> int | None:

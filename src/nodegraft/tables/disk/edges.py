@@ -9,7 +9,7 @@ from nodegraft.graph.disk.mapped import MERGED
 from nodegraft.graph.edges.entries import OUT, Entries, both_ways, compressed, narrowed
 from nodegraft.graph.edges.matrix import index_type
 from nodegraft.graph.edges.relation import kinds_with_direction
-from nodegraft.graph.stores.protocol import EDGES
+from nodegraft.graph.stores import EDGES
 from nodegraft.tables.data_report import Finding, gathered
 from nodegraft.tables.disk.buckets import Buckets, Records
 from nodegraft.tables.disk.folder import BuildFolder, Written

@@ -9,7 +9,7 @@ from nodegraft.base.events import Listener
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, map_array
 from nodegraft.graph.edges.matrix import IntArray, Matrix, index_type, is_sparse
 from nodegraft.graph.keys import KeyArray, NodeKeys
-from nodegraft.graph.stores.memory import stored_features
+from nodegraft.graph.stores import stored_features
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, gathered
 from nodegraft.tables.disk.folder import BuildFolder, Written

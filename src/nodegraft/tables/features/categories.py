@@ -71,7 +71,7 @@ class CategoryColumn(ColumnEncoder):
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of the column with each value."""
+        """Names of the features: ``column=value`` for each value."""
         return [f"{self.column}={value}" for value in self.values]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

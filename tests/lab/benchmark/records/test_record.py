@@ -7,7 +7,7 @@ from nodegraft.evaluation.protocol import evaluate
 from nodegraft.lab.benchmark.records.record import RunRecord, comparable, make_record
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.sgc_mean import SGCMean
-from nodegraft.model.description import MethodDescription
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.arrival import Arrival
 
 SESSION_FIELDS = {

@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
-from nodegraft.lab.datasets.templates.counted_words import read_counts, weighted_counts
+from nodegraft.lab.datasets.templates.readers import read_counts, weighted_counts
 
 
 def test_a_row_a_text() -> None:

@@ -3,8 +3,7 @@ import pytest
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.lab.datasets.templates.numbered import NumberedNode, typed_graph
-from nodegraft.lab.datasets.templates.typed_edges import TypedEdge
+from nodegraft.lab.datasets.templates.readers import NumberedNode, TypedEdge, typed_graph
 
 
 def test_names_sort_as_the_ids_do() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import DataError
-from nodegraft.lab.datasets.templates.tsv import read_rows
+from nodegraft.lab.datasets.templates.readers import read_rows
 
 Write = Callable[[Path, str], Path]
 TEXT = '0\t"a\tb\n1\t\tc d\n'

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import DataError
-from nodegraft.lab.datasets.templates.typed_edges import read_typed_edges
+from nodegraft.lab.datasets.templates.readers import read_typed_edges
 
 Write = Callable[[Path, str], Path]
 KINDS = {"next": True, "head": False}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import DataError
-from nodegraft.lab.datasets.templates.xz import read_lines, read_stanzas
+from nodegraft.lab.datasets.templates.readers import read_lines, read_stanzas
 
 Write = Callable[[Path, str], Path]
 

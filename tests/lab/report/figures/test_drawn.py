@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from nodegraft.analysis.rendering.drawing import GREY
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import GREY, Picture
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.report.figures.catalogue import FIGURES, draw_figures
 from nodegraft.lab.report.figures.styles import (

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from matplotlib.colors import to_hex
 
-from nodegraft.analysis.rendering.drawing import GREY, PALETTE, Axes
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import GREY, PALETTE, Axes, Picture
 from nodegraft.lab.report.figures.points import draw_recommendation
 from nodegraft.lab.report.figures.styles import assign_styles, styles_of_section
 from nodegraft.lab.report.groups import Groups

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.accuracy_count import AccuracyCount
 from nodegraft.analysis.calibration import ProbabilityBin, calibration_error
 from nodegraft.analysis.rendering.drawing import (
     BLUE,
@@ -18,6 +17,7 @@ from nodegraft.analysis.rendering.drawing import (
     name_rows,
     shorten,
 )
+from nodegraft.analysis.version import AccuracyCount
 
 SIZE = (WIDTH, HEIGHT)
 """Width and height of a plot in inches."""

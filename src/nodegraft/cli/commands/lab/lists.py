@@ -30,7 +30,7 @@ def info(
 ) -> Output[DatasetInfo]:
     """Read a dataset and describe it."""
     from nodegraft.base.parameters.build import parse
-    from nodegraft.graph.statistics.statistics import QUANTILES, describe
+    from nodegraft.graph.statistics import QUANTILES, describe
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
 
     dataset = parse(REGISTRY.get(name), name_value_pairs(dataset_settings))

@@ -75,7 +75,7 @@ def tune(
 
 
 def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
-    from nodegraft.lab.benchmark.estimate import Estimates
+    from nodegraft.lab.benchmark.job import Estimates
     from nodegraft.lab.benchmark.records.archive import read_documents
     from nodegraft.lab.runners.search import trials_so_far
 

@@ -162,9 +162,8 @@ def bench(
 ) -> Output[SuiteRun]:
     """Run all jobs of a suite that have no record yet; run it again to resume."""
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.lab.benchmark.estimate import Estimates
-    from nodegraft.lab.benchmark.records.archive import read_documents
-    from nodegraft.lab.benchmark.records.failures import failed_keys
+    from nodegraft.lab.benchmark.job import Estimates
+    from nodegraft.lab.benchmark.records.archive import failed_keys, read_documents
     from nodegraft.lab.benchmark.suite import Suite
 
     terminal.stage("reading records")

@@ -90,7 +90,7 @@ class OperatorFolder:
         return DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
-        """Inverse roots of all degrees, mapped: one file for all processes.
+        """Map the inverse square roots of all degrees, from one file for all processes.
 
         Args:
             adjacency: The edges.

@@ -20,12 +20,12 @@ COLUMNS = pa.schema(
 
 
 def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
-    """The name of the file that holds these records."""
+    """Return the file name of a pack of records."""
     return f"{dataset}-{content_hash(sorted(one.run for one in records))[:8]}{SUFFIX}"
 
 
 def pack(records: Sequence[RunRecord]) -> bytes:
-    """A Parquet file of records; a row each."""
+    """Return a Parquet file with a row for each record."""
     rows = [
         {
             "run": one.run,

@@ -1,21 +1,22 @@
-"""The record of a run: immutable, named by a hash of what was asked."""
+"""Record of a run: immutable, named by the hash of its job, with the hash of the code."""
 
 import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from nodegraft.base.errors import DataError
-from nodegraft.base.hashing import content_hash
+from nodegraft.base.hashing import content_hash, file_hash
 from nodegraft.evaluation.protocol import STRICT, SessionResult, StreamResult
 from nodegraft.evaluation.sealed.isolation import Isolation
-from nodegraft.lab.benchmark.records.source import code_of
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.model.description import MethodDescription
+from nodegraft.model.registry import MethodDescription
 from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 
 SCHEMA = 6
@@ -200,3 +201,21 @@ def _class_table(result: StreamResult) -> Any:
 
 def _without_measured(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in numbers.items() if name not in MEASURED}
+
+
+@cache
+def this_code() -> dict[str, str]:
+    """The version of the package, and a hash over all its files: two commits may share a version.
+
+    >>> sorted(this_code())
+    ['hash', 'version']
+    """
+    package = Path(__file__).parents[3]
+    files = sorted(package.rglob("*.py"))
+    told = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
+    return {"version": version("nodegraft"), "hash": content_hash(told)}
+
+
+def code_of(method: MethodDescription) -> dict[str, str]:
+    """Return :func:`this_code`, and the hash of the file of a method of another package."""
+    return this_code() | ({"method": method.file_hash} if method.file_hash else {})

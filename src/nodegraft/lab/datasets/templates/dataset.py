@@ -1,4 +1,4 @@
-"""What a dataset is: raw files in, a graph with labels and a default setting out."""
+"""Base class of datasets: raw files are read into a graph with labels and a default setting."""
 
 import inspect
 import os
@@ -245,3 +245,9 @@ def _read(place: Path) -> LoadedDataset:
 
 def _in_order(classes: dict[str, Sequence[int]]) -> dict[str, Sequence[int]]:
     return {name: classes[name] for name in sorted(classes)}
+
+
+HELD_OUT_NOTE = (
+    "Held out: nothing of a method may be chosen by what it reaches on the test streams of this "
+    "graph. Rehearse (--rehearse) until the method is final."
+)

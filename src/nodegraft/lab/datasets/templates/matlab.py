@@ -15,22 +15,22 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.numbered import adjacency_between
+from nodegraft.lab.datasets.templates.readers import adjacency_between
 from nodegraft.streams.setting import Setting
 
 
 @dataclass(frozen=True)
 class MatlabNodes:
-    """What a MATLAB file says of its nodes."""
+    """Nodes in a MATLAB file."""
 
     ids: NDArray[np.int64]
-    """As the network file has them."""
+    """Node ids as in the network file."""
 
     classes: NDArray[np.int64]
-    """The number of each one's class."""
+    """Class number of each node."""
 
     counts: "csr_array[Any]"
-    """How often each one has each word."""
+    """Word counts: nodes x words."""
 
     @classmethod
     def read(cls, path: Path) -> "MatlabNodes":

@@ -1,4 +1,4 @@
-"""Described things that name each other, to a graph of word counts."""
+"""Graph of word counts from records with texts and references to each other."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

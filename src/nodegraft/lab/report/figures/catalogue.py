@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodegraft.analysis.rendering.drawing import figure_style
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import Picture, figure_style
 from nodegraft.base.errors import ParameterError
 from nodegraft.lab.report.figures.lines import draw_curves, draw_risk_coverage, draw_ways_shots
 from nodegraft.lab.report.figures.points import draw_effects, draw_pareto

@@ -11,9 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet
 from scipy.spatial import cKDTree
 
-from nodegraft.analysis.rendering.drawing import GREY, INK, PALETTE, Axes, figure_style, panel
+from nodegraft.analysis.rendering.drawing import (
+    GREY,
+    INK,
+    PALETTE,
+    Axes,
+    Picture,
+    figure_style,
+    panel,
+)
 from nodegraft.analysis.rendering.label_places import label_points
-from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.base.errors import DataError
 
 SHAPES = ("o", "^", "s", "v", "P", "X")

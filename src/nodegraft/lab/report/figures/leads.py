@@ -1,7 +1,6 @@
 """Figure of the first screen: leads of one method over others, graph by graph."""
 
-from nodegraft.analysis.rendering.drawing import GREY, figure_style, name_rows, panel
-from nodegraft.analysis.rendering.picture import Picture
+from nodegraft.analysis.rendering.drawing import GREY, Picture, figure_style, name_rows, panel
 from nodegraft.lab.report.against_others import AgainstOthers
 from nodegraft.lab.report.figures.points import LARGE_MARGIN, LARGE_ROW, WIDTH
 from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles

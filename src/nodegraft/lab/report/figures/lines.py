@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.rendering.drawing import GREY, Axes, panel
+from nodegraft.analysis.rendering.drawing import GREY, Axes, Picture, panel
 from nodegraft.analysis.rendering.label_places import label_line_ends
-from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.evaluation.metrics import interval
 from nodegraft.lab.report.figures.styles import Styles
 from nodegraft.lab.report.groups import (

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.rendering.drawing import GREY, INK, figure_style, name_rows, panel
+from nodegraft.analysis.rendering.drawing import GREY, INK, Picture, figure_style, name_rows, panel
 from nodegraft.analysis.rendering.label_places import label_points
-from nodegraft.analysis.rendering.picture import Picture
 from nodegraft.evaluation.metrics import interval
 from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
 from nodegraft.lab.report.groups import (

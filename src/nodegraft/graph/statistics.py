@@ -1,11 +1,15 @@
-"""Homophily by edge type: how often edges join nodes of one class."""
+"""Statistics of a graph: sizes, degrees, homophily, and rarity of features."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.graph.edges.matrix import IntArray, located
+from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 
@@ -115,3 +119,145 @@ HEAVIEST = 10.0
 
 MOST = 0.95
 """The largest homophily that is believed."""
+
+
+BLOCK_ROWS = 65_536
+
+
+class ColumnSummary(NamedTuple):
+    """Result of one pass over the features of all visible nodes."""
+
+    rarity: NDArray[np.float32]
+    """The weight of each column, as :func:`column_rarity` has it."""
+
+    are_counts: bool
+    """Whether features are sparse and none is negative."""
+
+
+def summarise_columns(view: GraphView) -> ColumnSummary:
+    """Read the features of all visible nodes, in blocks of rows."""
+    if not view.has_sparse_features:
+        return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
+    found, are_counts = np.zeros(view.num_features, dtype=np.int64), True
+    for start in range(0, view.num_nodes, BLOCK_ROWS):
+        counts = csr_array(view.features(view.rows[start : start + BLOCK_ROWS]))
+        found += np.bincount(counts.indices[counts.data != 0], minlength=found.size)
+        are_counts = are_counts and bool((counts.data >= 0).all())
+    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + found)) + 1
+    return ColumnSummary(rarity.astype(np.float32), are_counts)
+
+
+def column_rarity(view: GraphView) -> NDArray[np.float32]:
+    r"""Return the inverse document frequency :math:`\ln \frac{1 + n}{1 + n_j} + 1` of each column.
+
+    :math:`n_j` of the :math:`n` visible nodes have a non-zero entry in column :math:`j`. Columns of
+    dense features all get 1.
+    """
+    return summarise_columns(view).rarity
+
+
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """Sizes, degrees, and how far edges join nodes of one class."""
+
+    nodes: int
+    """How many nodes."""
+
+    edges: int
+    """How many undirected edges."""
+
+    features: int
+    """How many columns a feature row has."""
+
+    features_per_node: float
+    """How many feature values are stored for a node, on average."""
+
+    classes: int
+    """How many classes."""
+
+    smallest_class: int
+    """How many nodes the smallest class has."""
+
+    median_class: int
+    """The median of their sizes."""
+
+    largest_class: int
+    """How many nodes the largest class has."""
+
+    isolated: int
+    """How many nodes have no edge."""
+
+    degree_quantiles: tuple[int, ...]
+    """Degrees at :data:`QUANTILES`."""
+
+    homophily: float
+    """The share of edges between labelled nodes that join two of one class."""
+
+    adjusted_homophily: float
+    """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
+
+    kinds: tuple["KindStatistics", ...]
+    """The same for every kind of edges."""
+
+
+@dataclass(frozen=True)
+class KindStatistics:
+    """The edges of one kind."""
+
+    name: str
+    """What the kind is called."""
+
+    edges: int
+    """How many undirected edges."""
+
+    directed: bool
+    """Whether they have a direction."""
+
+    weighted: bool
+    """Whether they have weights."""
+
+    homophily: float
+    """The share of those between labelled nodes that join two of one class."""
+
+    adjusted_homophily: float
+    """The same, adjusted for chance."""
+
+
+def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
+    """Count.
+
+    >>> square = Graph(range(4), np.eye(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
+    >>> numbers.homophily, numbers.adjusted_homophily
+    (0.5, 0.0)
+    """
+    everyone = np.arange(graph.num_nodes)
+    degrees = graph.degrees(everyone)
+    (every,) = homophily_of_kinds(graph.merging_kinds(), labels).values()
+    sizes = sorted(rows.size for rows in labels.values()) or [0]
+    return GraphStatistics(
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        features=graph.num_features,
+        features_per_node=graph.num_stored_features / max(graph.num_nodes, 1),
+        classes=len(labels),
+        smallest_class=sizes[0],
+        median_class=int(np.median(sizes)),
+        largest_class=sizes[-1],
+        isolated=int((degrees == 0).sum()),
+        degree_quantiles=tuple(np.quantile(degrees, QUANTILES, method="nearest").tolist()),
+        homophily=every.same,
+        adjusted_homophily=every.adjusted,
+        kinds=tuple(
+            _kind(graph, name, pairs) for name, pairs in homophily_of_kinds(graph, labels).items()
+        ),
+    )
+
+
+def _kind(graph: Graph, name: str, found: Homophily) -> KindStatistics:
+    source, _, weights = graph.edges_of(name)
+    directed, weighted = graph.is_directed(name), weights is not None
+    return KindStatistics(name, source.size, directed, weighted, found.same, found.adjusted)

@@ -1,0 +1,84 @@
+"""Base of results that Python, the command line and HTTP share: one definition of every field.
+
+A result is a frozen dataclass that describes its fields under ``Args:``. Python returns it, a
+command prints it as JSON, and a route sends it; :meth:`Result.__get_pydantic_json_schema__` takes
+the descriptions to the OpenAPI document. Nothing slow is imported here, because the command line
+reads these classes before it starts.
+"""
+
+import inspect
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, get_args
+
+NodeKey = str | int
+"""Node key, as in the table of nodes."""
+
+_FIELD = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
+class Result:
+    """Base of results: dataclasses whose fields are those of a JSON object.
+
+    A field whose name is a Python keyword ends in ``_``, which JSON omits.
+    """
+
+    TABLE: ClassVar[str] = ""
+    """Field that is a list of rows, for --csv and --parquet; empty without one."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """Return the names of the columns of the table."""
+        (row,) = parts_of(cls.__dataclass_fields__[cls.TABLE].type)  # type: ignore[attr-defined]
+        return list(described_fields(row))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        """Describe the fields in the OpenAPI document."""
+        document = handler(schema)
+        own = handler.resolve_ref_schema(document)
+        own["description"] = (inspect.getdoc(cls) or "").split("\n\nArgs:")[0]
+        for name, text in described_fields(cls).items():
+            own["properties"][name]["description"] = text
+        return document
+
+
+def example(value: Any, alias: str | None = None) -> dict[str, Any]:
+    """Return the metadata of a field: an example for the OpenAPI document, and its JSON name."""
+    return {"examples": [value]} | ({"serialization_alias": alias} if alias else {})
+
+
+def described_fields(result: type) -> dict[str, str]:
+    """Return JSON field -> its description, those of base classes included."""
+    texts = {
+        name: " ".join(text.split())
+        for base in reversed(result.__mro__)
+        for name, text in _FIELD.findall(inspect.cleandoc(base.__doc__ or ""))
+    }
+    return {own.name.rstrip("_"): texts[own.name] for own in fields(result)}
+
+
+def parts_of(annotation: Any) -> list[type]:
+    """Return the dataclasses that the type of a field names.
+
+    Args:
+        annotation: The type, such as ``list[Row] | None``.
+    """
+    if isinstance(annotation, type) and hasattr(annotation, "__dataclass_fields__"):
+        return [annotation]
+    return [part for inner in get_args(annotation) for part in parts_of(inner)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionResult(Result):
+    """Result about one version.
+
+    Args:
+        model_version: Number of the version that was read or made.
+        graph_version: Hash of its graph.
+    """
+
+    model_version: int = field(metadata=example(3))
+    graph_version: str = field(metadata=example("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"))
