@@ -14,13 +14,13 @@ from nodegraft.analysis.accuracy import (
     held_out_accuracy,
     split_half_check,
 )
-from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import (
+from nodegraft.analysis.labels.changes import (
     ChangedClass,
     ClassSuccession,
     changed_classes,
     class_warnings,
 )
+from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.results.versions import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nodegraft.base.counting import counted, listed
-from nodegraft.base.html import summary_html
+from nodegraft.base.tabular import summary_html
 
 CHANGES = {
     "added": ("node", "added"),

@@ -21,7 +21,7 @@ from nodegraft.cli.render.lab import (
 if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import SessionResult
     from nodegraft.lab.benchmark.job import Estimates, Job
-    from nodegraft.lab.runners.work import JobEvent
+    from nodegraft.lab.runners.local import JobEvent
 
 
 class RunDisplay(Listener):
@@ -107,7 +107,7 @@ class SuiteDisplay:
 
     def handle(self, event: "JobEvent") -> None:
         """Count a job that has started or ended."""
-        from nodegraft.lab.runners.work import JobEnded
+        from nodegraft.lab.runners.local import JobEnded
 
         if not isinstance(event, JobEnded):
             self._started.append(event.job)

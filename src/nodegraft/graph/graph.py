@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import DataError
-from nodegraft.base.html import summary_html
+from nodegraft.base.tabular import summary_html
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.bounds import check_matrix
-from nodegraft.graph.edges.matrix import IntArray, Matrix
+from nodegraft.graph.edges.matrix import IntArray, Matrix, check_matrix
 from nodegraft.graph.edges.relation import Edges, Relation, relations_in, weighed
 from nodegraft.graph.growth.growing import (
     MOST_TOUCHED,

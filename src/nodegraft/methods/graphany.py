@@ -28,7 +28,7 @@ from nodegraft.methods.linear.channels import (
     least_squares,
     similarities,
 )
-from nodegraft.methods.neural.encoders.encoder import apply_dropout
+from nodegraft.methods.neural.encoders import apply_dropout
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

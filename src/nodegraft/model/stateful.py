@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.base.html import summary_html
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.tabular import summary_html
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.model.checkpoint import (
     OTHERS,

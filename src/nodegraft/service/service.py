@@ -13,7 +13,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.service.live.live import Live, LiveVersion
 from nodegraft.service.live.writer import Writer
 from nodegraft.service.live.writer_process import WriterProcess
-from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.observability import Metrics
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
 

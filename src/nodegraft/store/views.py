@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import ParameterError, StoreError
-from nodegraft.base.html import summary_html
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.base.tabular import ColumnTable, Records
+from nodegraft.base.tabular import ColumnTable, Records, summary_html
 from nodegraft.store.parts import StoreParts
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
+        from nodegraft.analysis.rendering.plots import confusion_size, draw_confusion
 
         validate_value("most", most, PositiveInt)
         matrix = self._labelled(labels, version).confusion
@@ -120,7 +119,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import draw_recall, recall_size
+        from nodegraft.analysis.rendering.plots import draw_recall, recall_size
 
         validate_value("most", most, PositiveInt)
         recalls = self._labelled(labels, version).by_class
@@ -142,7 +141,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_calibration
+        from nodegraft.analysis.rendering.plots import SIZE, draw_calibration
 
         bins = self._labelled(labels, version).calibration
         return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
@@ -154,7 +153,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_history
+        from nodegraft.analysis.rendering.plots import SIZE, draw_history
 
         counts = {one.number: one.held_out for one in self.parts.journal.versions()}
         if not any(count.asked for count in counts.values()):
@@ -180,7 +179,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_learning_curve
+        from nodegraft.analysis.rendering.plots import SIZE, draw_learning_curve
 
         counts = {one.labels_of_a_class: one.count for one in self.learning_curve(sizes, version)}
         return draw_on(ax, SIZE, lambda axes: draw_learning_curve(axes, counts))
@@ -202,12 +201,12 @@ class StoreViews:
         """
         from nodegraft.analysis.node_map import coloured_map
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.map import SIZE, draw_map
+        from nodegraft.analysis.rendering.plots import MAP_SIZE, draw_map
 
         places, names, first = coloured_map(self._state(version))
         if classes is not None and (unknown := [name for name in classes if name not in first]):
             raise ParameterError(f"classes={unknown} are no classes of this version.")
-        return draw_on(ax, SIZE, lambda axes: draw_map(axes, places, names, classes or first))
+        return draw_on(ax, MAP_SIZE, lambda axes: draw_map(axes, places, names, classes or first))
 
     def _state(self, version: int | None) -> "State":
         number = self.parts.versions.live if version is None else version

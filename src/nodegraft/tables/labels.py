@@ -9,15 +9,15 @@ import pyarrow as pa
 from nodegraft.base.errors import ClassNameError, DataError
 from nodegraft.base.parameters.constraints import NonNegativeInt, OpenFraction
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.class_names import (
-    MOST_CHARACTERS,
-    has_control_characters,
-    likely_duplicates,
-)
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, NodeKeys, hash_order, key_array, several
-from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.labels import (
+    MOST_CHARACTERS,
+    NodeLabels,
+    has_control_characters,
+    likely_duplicates,
+)
 from nodegraft.tables.columns import Source, SourceTable, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe

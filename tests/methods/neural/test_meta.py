@@ -4,7 +4,7 @@ import torch
 
 from nodegraft.base.events import Listener
 from nodegraft.base.seeds import Seeds
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.methods.neural.meta import MetaTraining, rehearsal_accuracy
 from nodegraft.streams.episodes.gpil import GPIL

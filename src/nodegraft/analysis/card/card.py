@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.accuracy import predict_labelled
-from nodegraft.analysis.calibration import ProbabilityBin
+from nodegraft.analysis.accuracy import ProbabilityBin, predict_labelled
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import AccuracyCount, Promotion, Version, describe_version
 from nodegraft.evaluation.confusion import ConfusionMatrix

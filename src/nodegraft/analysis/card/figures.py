@@ -5,11 +5,12 @@ from functools import partial
 
 from nodegraft.analysis.card.card import Card
 from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
-from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
-from nodegraft.analysis.rendering.plots.shares import (
+from nodegraft.analysis.rendering.plots import (
     SIZE,
+    confusion_size,
     draw_abstaining,
     draw_calibration,
+    draw_confusion,
     draw_history,
     draw_recall,
     recall_size,

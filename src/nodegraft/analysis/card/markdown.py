@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from nodegraft.analysis.calibration import calibration_error
+from nodegraft.analysis.accuracy import calibration_error
 from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.version import AccuracyCount

@@ -175,7 +175,7 @@ class Evaluation(Tabular):
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_sessions
+        from nodegraft.analysis.rendering.plots import SIZE, draw_sessions
 
         accuracies = {
             one.method: [[two.macro_accuracy for two in each.sessions] for each in one.streams]

@@ -74,8 +74,8 @@ def propagate(
     ray: RayAddress = None,
 ) -> Output[Layers]:
     """Propagate features along edges, on disk; run it again to resume."""
-    from nodegraft.graph.disk.blocks import propagate as blocks
-    from nodegraft.methods.templates.in_blocks import encode_for
+    from nodegraft.graph.disk.blocks import encode as blocks
+    from nodegraft.methods.templates.pretrained import encode_for
     from nodegraft.model.registry import load_model
     from nodegraft.tables.storage import load_graph
 

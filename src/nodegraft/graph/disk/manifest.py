@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.array_file import SUFFIX, StoredArray, map_checked
+from nodegraft.base.files.array_file import SUFFIX, StoredArray, flush_to_disk, map_checked
 from nodegraft.base.files.bundle import Arrays
-from nodegraft.base.files.finished import flush_to_disk
 
 MANIFEST = "manifest.json"
 """Written last: a folder that has one holds a whole graph."""

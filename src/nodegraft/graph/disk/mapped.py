@@ -15,11 +15,9 @@ from nodegraft.base.files.array_file import StoredArray, map_array, require_unch
 from nodegraft.base.files.bundle import Arrays, under
 from nodegraft.base.hashing import content_hash
 from nodegraft.graph.disk.manifest import LAYERS, Manifest
-from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored
-from nodegraft.graph.disk.packed_texts import WORD, PackedTexts
+from nodegraft.graph.disk.mapped_keys import WORD, MappedKeys, PackedTexts, Stored
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.bounds import mark_mapped
-from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.matrix import Matrix, is_sparse, mark_mapped
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys

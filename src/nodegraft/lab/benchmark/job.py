@@ -16,9 +16,8 @@ from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
 from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
-from nodegraft.evaluation.sealed.method import SealedMethod
-from nodegraft.evaluation.sealed.protocol import SEALED, evaluate_sealed
-from nodegraft.lab.benchmark.records.record import RunRecord, make_record, this_code
+from nodegraft.evaluation.sealed.method import SEALED, SealedMethod, evaluate_sealed
+from nodegraft.lab.benchmark.record import RunRecord, make_record, this_code
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, label_folders
 from nodegraft.model.method import Method

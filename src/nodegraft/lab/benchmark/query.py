@@ -12,8 +12,8 @@ import pyarrow as pa
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE
-from nodegraft.lab.benchmark.records.archive import Archive, read_failures, with_run
-from nodegraft.lab.benchmark.records.record import CLASSES
+from nodegraft.lab.benchmark.archive import Archive, read_failures, with_run
+from nodegraft.lab.benchmark.record import CLASSES
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 
 with extra("lab", package="duckdb", purpose="Asking records by SQL"):

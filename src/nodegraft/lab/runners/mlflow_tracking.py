@@ -6,8 +6,8 @@ from typing import Any
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.lab.benchmark.records.record import RunRecord
-from nodegraft.lab.runners.work import JobEnded, JobEvent
+from nodegraft.lab.benchmark.record import RunRecord
+from nodegraft.lab.runners.local import JobEnded, JobEvent
 
 with extra("mlflow", package="mlflow", purpose="Showing runs in MLflow"):
     from mlflow.entities import Metric, Param, RunTag

@@ -13,7 +13,7 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
+from nodegraft.lab.runners.local import JobEnded, JobEvent, JobStarted, record_failure, run_job
 from nodegraft.runners.ray_connection import RETRIES, RayCluster
 
 with extra("ray", package="ray", purpose="A Ray cluster"):

@@ -10,7 +10,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
 from nodegraft.streams.curriculum import Curriculum
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.model.hooks import PublishedLesson
 
 

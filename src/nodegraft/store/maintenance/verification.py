@@ -19,15 +19,20 @@ from nodegraft.base.errors import (
     UnfinishedStoreError,
 )
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
-from nodegraft.base.files.finished import SIDECAR, matches_sidecar
+from nodegraft.base.files.array_file import (
+    SIDECAR,
+    StoredArray,
+    map_array,
+    matches_sidecar,
+    require_unchanged,
+)
 from nodegraft.graph.disk.manifest import KIND, Manifest
-from nodegraft.store.maintenance.damage import record_damage
-from nodegraft.store.maintenance.database_check import (
+from nodegraft.store.maintenance.damage import (
     DatabaseCheck,
     check_database,
     is_missing,
     is_unreadable,
+    record_damage,
     unverified,
 )
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED

@@ -13,8 +13,7 @@ from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.bundle import write_bundle
 from nodegraft.graph.disk.manifest import Manifest
 from nodegraft.graph.disk.mapped import MERGED
-from nodegraft.graph.disk.mapped_keys import Stored
-from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.disk.mapped_keys import PackedTexts, Stored
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries
 from nodegraft.graph.edges.matrix import IntArray

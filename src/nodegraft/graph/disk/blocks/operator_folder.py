@@ -10,18 +10,18 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.finished import write_sidecar
+from nodegraft.base.files.array_file import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.disk.blocks.layer_files import LayerFiles
 from nodegraft.graph.disk.blocks.layer_rows import (
     DenseRows,
+    LayerFiles,
     LayerRows,
     SparseRows,
     damaged_layer,
     mapped_layer,
 )
-from nodegraft.graph.disk.blocks.row_map import RowNetwork
+from nodegraft.graph.disk.blocks.layer_work import RowNetwork
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 
