@@ -4,17 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from nodegraft.analysis.card.card import Card
+from nodegraft.analysis.rendering import plots
 from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
-from nodegraft.analysis.rendering.plots import (
-    SIZE,
-    confusion_size,
-    draw_abstaining,
-    draw_calibration,
-    draw_confusion,
-    draw_history,
-    draw_recall,
-    recall_size,
-)
 from nodegraft.evaluation.confusion import ConfusionMatrix
 
 
@@ -22,22 +13,22 @@ from nodegraft.evaluation.confusion import ConfusionMatrix
 def draw_card(card: Card) -> list[Picture]:
     """Draw the figures of a card, each on a background of its own, for light and dark pages."""
     recalls = {one.name: one.held_out for one in card.classes if one.held_out.asked}
-    draw = partial(draw_recall, recalls=recalls)
-    pictures = [_picture("recall", _recall(card), recall_size(recalls), draw)]
+    draw = partial(plots.draw_recall, recalls=recalls)
+    pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
     if card.confusion is not None:
-        draw = partial(draw_confusion, matrix=card.confusion)
-        size = confusion_size(card.confusion)
+        draw = partial(plots.draw_confusion, matrix=card.confusion)
+        size = plots.confusion_size(card.confusion)
         pictures.append(_picture("confusion", _mistakes(card.confusion), size, draw))
     if card.reliability is not None:
-        draw = partial(draw_calibration, bins=card.calibration)
-        pictures.append(_picture("calibration", _calibration(card), SIZE, draw))
-        draw = partial(draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
-        pictures.append(_picture("abstaining", _abstaining(card), SIZE, draw))
+        draw = partial(plots.draw_calibration, bins=card.calibration)
+        pictures.append(_picture("calibration", _calibration(card), plots.SIZE, draw))
+        draw = partial(plots.draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
+        pictures.append(_picture("abstaining", _abstaining(card), plots.SIZE, draw))
     # The last version is measured again, on all of its held-out nodes.
     counts = {one.version: one.held_out for one in card.history} | {card.version: card.held_out}
     live = [one.version for one in card.history if one.was_live]
-    draw = partial(draw_history, counts=counts, live=live)
-    return [*pictures, _picture("history", _history(card), SIZE, draw)]
+    draw = partial(plots.draw_history, counts=counts, live=live)
+    return [*pictures, _picture("history", _history(card), plots.SIZE, draw)]
 
 
 def _picture(

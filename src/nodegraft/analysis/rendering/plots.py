@@ -7,22 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.analysis.accuracy import ProbabilityBin, calibration_error
-from nodegraft.analysis.rendering.drawing import (
-    BLUE,
-    GREY,
-    HEIGHT,
-    PALETTE,
-    PAPER,
-    VERMILION,
-    WIDTH,
-    Axes,
-    name_rows,
-    shorten,
-)
+from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.version import AccuracyCount
 from nodegraft.evaluation.confusion import ConfusionMatrix
 
-SIZE = (WIDTH, HEIGHT)
+SIZE = (drawing.WIDTH, drawing.HEIGHT)
 """Width and height of a plot in inches."""
 
 MOST = 24
@@ -31,10 +20,10 @@ MOST = 24
 
 def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
     """Return width and height in inches for a row for each class."""
-    return WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
+    return drawing.WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
 
 
-def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
+def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
     """Draw recall and its interval for each class, the lowest first.
 
     Args:
@@ -50,7 +39,7 @@ def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MO
             va="center",
             fontsize=7,
         )
-    name_rows(axes, [shorten(name, 28) for name, _ in ranked[:most]])
+    drawing.name_rows(axes, [drawing.shorten(name, 28) for name, _ in ranked[:most]])
     lows = [100 * count.interval[0] for _, count in ranked[:most] if count.interval]
     axes.set_xlim(10 * np.floor(min(lows) / 10) - 0.5, 100.5)
     axes.set_xlabel("recall, % (line: 95 % interval)")
@@ -59,9 +48,9 @@ def draw_recall(axes: Axes, recalls: Mapping[str, AccuracyCount], most: int = MO
     axes.set_title(title)
 
 
-def draw_calibration(axes: Axes, bins: Sequence[ProbabilityBin]) -> None:
+def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None:
     """Draw accuracy over probability with intervals: a reliability diagram."""
-    axes.plot([0, 100], [0, 100], "--", color=GREY, lw=1, zorder=1)
+    axes.plot([0, 100], [0, 100], "--", color=drawing.GREY, lw=1, zorder=1)
     largest = max(one.count.asked for one in bins)
     for one in bins:
         _draw_count(axes, one.count, x=100 * one.probability, largest=largest)
@@ -76,7 +65,7 @@ def draw_calibration(axes: Axes, bins: Sequence[ProbabilityBin]) -> None:
             ha="left" if beside else "right",
             va="bottom" if beside else "center",
             fontsize=7,
-            color=GREY,
+            color=drawing.GREY,
         )
     axes.set_xlim(0, 102)
     axes.set_ylim(0, 102)
@@ -91,11 +80,13 @@ def draw_calibration(axes: Axes, bins: Sequence[ProbabilityBin]) -> None:
         transform=axes.transAxes,
         va="top",
         fontsize=7,
-        color=GREY,
+        color=drawing.GREY,
     )
 
 
-def draw_history(axes: Axes, counts: Mapping[int, AccuracyCount], live: Sequence[int]) -> None:
+def draw_history(
+    axes: drawing.Axes, counts: Mapping[int, AccuracyCount], live: Sequence[int]
+) -> None:
     """Draw held-out accuracy by version with intervals; versions that were live are filled.
 
     Args:
@@ -103,7 +94,7 @@ def draw_history(axes: Axes, counts: Mapping[int, AccuracyCount], live: Sequence
     """
     measured = {number: count for number, count in counts.items() if count.asked}
     shares = [100 * (count.share or 0.0) for count in measured.values()]
-    axes.plot(list(measured), shares, color=GREY, lw=1, zorder=1)
+    axes.plot(list(measured), shares, color=drawing.GREY, lw=1, zorder=1)
     for number, count in measured.items():
         _draw_count(axes, count, x=number, filled=number in live)
     axes.set_xlabel("version (filled: was live)")
@@ -114,14 +105,14 @@ def draw_history(axes: Axes, counts: Mapping[int, AccuracyCount], live: Sequence
     axes.set_title("Held-out accuracy by version")
 
 
-def draw_learning_curve(axes: Axes, counts: Mapping[int, AccuracyCount]) -> None:
+def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount]) -> None:
     """Draw held-out accuracy by the number of labels of a class, with intervals.
 
     Args:
         counts: Largest number of labels of a class -> correct predictions for held-out nodes.
     """
     shares = [100 * (count.share or 0.0) for count in counts.values()]
-    axes.plot(list(counts), shares, color=BLUE, lw=1, zorder=1)
+    axes.plot(list(counts), shares, color=drawing.BLUE, lw=1, zorder=1)
     for labels, count in counts.items():
         _draw_count(axes, count, x=labels)
     axes.set_xscale("log")
@@ -133,7 +124,7 @@ def draw_learning_curve(axes: Axes, counts: Mapping[int, AccuracyCount]) -> None
     axes.set_title("Learning curve")
 
 
-def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
+def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
     """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
 
     Args:
@@ -141,8 +132,8 @@ def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]
     """
     for place, (name, seeds) in enumerate(accuracies.items()):
         values = 100 * np.array(seeds)
-        colour = PALETTE[place] if place < len(PALETTE) else GREY
-        marker = "os^DvP"[place] if place < len(PALETTE) else ""
+        colour = drawing.PALETTE[place] if place < len(drawing.PALETTE) else drawing.GREY
+        marker = "os^DvP"[place] if place < len(drawing.PALETTE) else ""
         sessions = np.arange(values.shape[1])
         axes.plot(
             sessions,
@@ -163,7 +154,7 @@ def draw_sessions(axes: Axes, accuracies: Mapping[str, Sequence[Sequence[float]]
     axes.legend(loc="lower left", fontsize=8)
 
 
-def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
+def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
     """Draw accuracy and coverage of predictions over their least confidence.
 
     Args:
@@ -171,10 +162,15 @@ def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: in
     """
     given = {100 * least: count for least, count in levels.items() if count.asked}
     for name, colour, shares, dashes in (
-        ("accuracy of these", BLUE, [100 * (one.share or 0.0) for one in given.values()], "-"),
+        (
+            "accuracy of these",
+            drawing.BLUE,
+            [100 * (one.share or 0.0) for one in given.values()],
+            "-",
+        ),
         (
             "nodes with a prediction",
-            VERMILION,
+            drawing.VERMILION,
             [100 * one.asked / asked for one in given.values()],
             "--",
         ),
@@ -182,7 +178,7 @@ def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: in
         axes.plot(list(given), shares, dashes, color=colour, marker="o", markersize=4, label=name)
     for least, count in given.items():
         low, high = (100 * end for end in count.interval or (0.0, 0.0))
-        axes.vlines(least, low, high, color=BLUE, lw=1)
+        axes.vlines(least, low, high, color=drawing.BLUE, lw=1)
     lowest = min(
         100 * min(one.asked / asked, (one.interval or (1.0,))[0]) for one in given.values()
     )
@@ -194,7 +190,7 @@ def draw_abstaining(axes: Axes, levels: Mapping[float, AccuracyCount], asked: in
 
 
 def _draw_count(
-    axes: Axes,
+    axes: drawing.Axes,
     count: AccuracyCount,
     *,
     x: float = 0.0,
@@ -206,19 +202,19 @@ def _draw_count(
     low, high = (100 * end for end in count.interval or (0.0, 0.0))
     share = 100 * (count.share or 0.0)
     size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
-    face = BLUE if filled else "#FEFEFD"
+    face = drawing.BLUE if filled else "#FEFEFD"
     mark: dict[str, Any] = {
         "marker": "o",
         "markersize": size,
-        "color": BLUE,
+        "color": drawing.BLUE,
         "markerfacecolor": face,
     }
     across, up = ((low, high), (row, row)) if row is not None else ((x, x), (low, high))
-    axes.plot(across, up, color=BLUE, lw=1.2)
+    axes.plot(across, up, color=drawing.BLUE, lw=1.2)
     axes.plot(*((share, row) if row is not None else (x, share)), **mark, clip_on=False, zorder=3)
 
 
-def _upper_part(axes: Axes, counts: Sequence[AccuracyCount]) -> None:
+def _upper_part(axes: drawing.Axes, counts: Sequence[AccuracyCount]) -> None:
     """Show the part of the y axis that the intervals are in; it ends at 100 %."""
     lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
     low = 5 * np.floor(lowest / 5)
@@ -238,7 +234,7 @@ def confusion_size(matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> tuple[
     return 2.4 + 0.36 * shown, 2.2 + 0.32 * shown
 
 
-def draw_confusion(axes: Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
+def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
     """Draw a row for each true class; with many classes, the most confused ones and the others."""
     names, counts = _shown(matrix, most)
     columns = [*names]
@@ -263,14 +259,14 @@ def draw_confusion(axes: Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSE
         )
         if _shade(float(shares[row, column])) > 0.55:
             # White is read on the dark cells only.
-            label.set_color(PAPER)
+            label.set_color(drawing.PAPER)
     limit = 26
     axes.set_yticks(
-        np.arange(len(names)) + 0.5, [shorten(n, limit) for n in names], parse_math=False
+        np.arange(len(names)) + 0.5, [drawing.shorten(n, limit) for n in names], parse_math=False
     )
     axes.set_xticks(
         np.arange(len(columns)) + 0.5,
-        [shorten(n, limit) for n in columns],
+        [drawing.shorten(n, limit) for n in columns],
         rotation=90 if len(columns) > 10 else 45,
         ha="center" if len(columns) > 10 else "right",
         rotation_mode="anchor" if len(columns) <= 10 else "default",
@@ -311,10 +307,10 @@ def _shade(share: float) -> float:
 def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float64]:
     colours = np.empty((*shares.shape, 4))
     for row, column in np.ndindex(*shares.shape):
-        colour = BLUE if row == column else VERMILION
+        colour = drawing.BLUE if row == column else drawing.VERMILION
         if grouped and row == column == len(shares) - 1:
             # Predictions among the other classes are partly mistakes.
-            colour = GREY
+            colour = drawing.GREY
         channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
         colours[row, column] = [*channels, _shade(float(shares[row, column]))]
     return colours
@@ -324,12 +320,15 @@ MAP_SIZE = (5.6, 5.0)
 """Width and height of the map in inches."""
 
 # Two more than in other figures, where methods must also differ in grey.
-COLOURS = (*PALETTE, "#7F3C8D", "#6B4F3A")
+COLOURS = (*drawing.PALETTE, "#7F3C8D", "#6B4F3A")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 
 
 def draw_map(
-    axes: Axes, places: NDArray[np.float64], classes: NDArray[np.object_], first: Sequence[str]
+    axes: drawing.Axes,
+    places: NDArray[np.float64],
+    classes: NDArray[np.object_],
+    first: Sequence[str],
 ) -> None:
     """Draw a point for each node; classes without a colour of their own are grey.
 
@@ -342,7 +341,7 @@ def draw_map(
         count = len({*classes[rest]})
         others = f"{count} other{'s' * (count > 1)}"
         x, y = places[rest].T
-        grey = axes.scatter(x, y, s=5, color=GREY, alpha=0.5, lw=0)
+        grey = axes.scatter(x, y, s=5, color=drawing.GREY, alpha=0.5, lw=0)
     # Names are given to the legend itself: as labels, those that start with _ would be left out.
     handles, names = [], list[str]()
     for name, colour, marker in zip(coloured, COLOURS, MARKERS, strict=False):
@@ -354,7 +353,7 @@ def draw_map(
         names.append(others)
     legend = axes.legend(
         handles,
-        [shorten(name, 24) for name in names],
+        [drawing.shorten(name, 24) for name in names],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         fontsize=8,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.base.counting import counted
-from nodegraft.cli.render.values import NodeTable, Texts, add_text_column, likely, percent
+from nodegraft.cli.render import values
 
 
 def version_line(version: Version, live: int, waits: bool = True) -> Text:
@@ -28,7 +28,9 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
         line.append(" The previous version can no longer be read")
         before, after = (measures[when]["accuracy"] for when in ("before", "after"))
         if before is not None and after is not None:
-            line.append(f"; its held-out accuracy was {percent(before)}, now {percent(after)}")
+            line.append(
+                f"; its held-out accuracy was {values.percent(before)}, now {values.percent(after)}"
+            )
         line.append(".")
     if version.number == live:
         return line.append(f" Version {live} is live.", style="dim")
@@ -77,7 +79,7 @@ def history_table(
             escape(describe_version(version)) + note,
             escape(version.by),
             f"{version.at:%Y-%m-%d %H:%M}",
-            "" if accuracy is None else percent(accuracy),
+            "" if accuracy is None else values.percent(accuracy),
         )
     return table
 
@@ -104,7 +106,7 @@ MAX_ROWS = 8
 """At most this many rows of a list are shown."""
 
 
-def preview_lines(preview: "Preview", texts: Texts) -> RenderableType:
+def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
     """Return how many predictions change, from which class to which, and accuracy."""
     sampled_from = None if preview.asked == preview.nodes else preview.nodes
     lines: list[RenderableType] = [Text(flips_text(preview.flipped, preview.asked, sampled_from))]
@@ -128,7 +130,7 @@ def preview_lines(preview: "Preview", texts: Texts) -> RenderableType:
     return Group(*lines)
 
 
-def table_preview_lines(preview: "TablePreview", texts: Texts) -> RenderableType:
+def table_preview_lines(preview: "TablePreview", texts: values.Texts) -> RenderableType:
     """Return what new tables add and remove, classes that lose labels, and predictions."""
     changes, sizes = preview.changes, preview.sizes
     lines: list[RenderableType] = [
@@ -161,7 +163,7 @@ def _accuracy(preview: "Preview") -> str:
     if before is None or after is None:
         return "No node is held out, so accuracy before and after is not known."
     return (
-        f"Held-out accuracy: {percent(before)} before, {percent(after)} after "
+        f"Held-out accuracy: {values.percent(before)} before, {values.percent(after)} after "
         f"({preview.before.nodes:,} nodes; ±{100 * (preview.noise or 0.0):.1f} points is within "
         "noise)."
     )
@@ -180,15 +182,15 @@ def _flips_table(preview: "Preview") -> Table:
     return table
 
 
-def _examples_table(preview: "Preview", texts: Texts) -> Table:
-    table = NodeTable(box=SIMPLE, pad_edge=False)
+def _examples_table(preview: "Preview", texts: values.Texts) -> Table:
+    table = values.NodeTable(box=SIMPLE, pad_edge=False)
     for heading in ("example", "from", "to"):
         table.add_column(heading, overflow="fold")
     table.add_column("confidence", justify="right", no_wrap=True)
-    text_cells = add_text_column(table, texts)
+    text_cells = values.add_text_column(table, texts)
     for flip, text in zip(preview.examples, text_cells, strict=True):
         cells = (escape(str(flip.node)), escape(flip.before), escape(flip.after))
-        table.add_row(*cells, likely(flip.confidence), *text)
+        table.add_row(*cells, values.likely(flip.confidence), *text)
     return table
 
 

@@ -27,14 +27,7 @@ from nodegraft.base.files.array_file import (
     require_unchanged,
 )
 from nodegraft.graph.disk.manifest import KIND, Manifest
-from nodegraft.store.maintenance.damage import (
-    DatabaseCheck,
-    check_database,
-    is_missing,
-    is_unreadable,
-    record_damage,
-    unverified,
-)
+from nodegraft.store.maintenance import damage
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
 from nodegraft.store.objects.place import (
@@ -134,9 +127,9 @@ class Verifier:
         return Verification(self._files, self._unused, found, recorded)
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
-        if isinstance(problem, Exception) and is_unreadable(problem):
+        if isinstance(problem, Exception) and damage.is_unreadable(problem):
             # A file that could not be read may be whole.
-            raise unverified(problem) from problem
+            raise damage.unverified(problem) from problem
         said = str(problem).removeprefix(str(file)).strip(" :.")
         finding = Finding(str(file), said, advice, blocks)
         self._findings.setdefault(finding.file, finding)
@@ -152,11 +145,11 @@ class Verifier:
             self._add(place, error, RESTORE)
             return StoreSettings(None)
 
-    def _database(self, journal: Journal, settings: StoreSettings) -> DatabaseCheck:
+    def _database(self, journal: Journal, settings: StoreSettings) -> damage.DatabaseCheck:
         place = self._folder / DATABASE_FILES[0]
         file = "the database" if settings.database else str(place)
         self._files += 1
-        checked = check_database(journal)
+        checked = damage.check_database(journal)
         advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
         try:
             require_current(journal)
@@ -170,14 +163,14 @@ class Verifier:
             self._add(file, error, advice)
         except StoreUnreachableError as error:
             if not checked.problem:
-                raise unverified(error) from error
+                raise damage.unverified(error) from error
         except StoreError as error:
             self._add(file, error, advice)
         if checked.problem:
             self._add(file, checked.problem, advice)
         return checked
 
-    def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:
+    def _objects(self, objects: Objects, journal: Journal, checked: damage.DatabaseCheck) -> None:
         names = _listed(objects)
         try:
             with journal.connection() as connection:
@@ -228,7 +221,7 @@ class Verifier:
             try:
                 objects.check(name, array_files=True)
             except NodegraftError as error:
-                if is_missing(error):
+                if damage.is_missing(error):
                     # Another process has deleted it since files were listed.
                     continue
                 advice = "delete it, or let `nodegraft prune` do so: no version needs it"
@@ -254,9 +247,9 @@ class Verifier:
             try:
                 whole = matches_sidecar(path)
             except OSError as error:
-                if is_missing(error):
+                if damage.is_missing(error):
                     continue
-                raise unverified(error) from error
+                raise damage.unverified(error) from error
             self._files += whole is not None
             if whole is False:
                 number = path.stem.rpartition("-")[2]
@@ -266,7 +259,7 @@ class Verifier:
 
 def _record(folder: Path, journal: Journal | None, files: list[str], author: str | None) -> str:
     try:
-        record_damage(folder, journal, files, author)
+        damage.record_damage(folder, journal, files, author)
     except (StoreError, OSError) as error:
         return str(error)
     return ""
@@ -277,9 +270,9 @@ def _listed(objects: Objects) -> list[str]:
     try:
         names = list(objects.files())
     except OSError as error:
-        raise unverified(f"{objects.place} cannot be read: {error}") from error
+        raise damage.unverified(f"{objects.place} cannot be read: {error}") from error
     if not names and not objects.in_store:
-        raise unverified(
+        raise damage.unverified(
             f"there are no objects in {objects.place}: is it mounted, and does `objects` in "
             "store.json name the right place? A relative path is read from the working folder"
         )

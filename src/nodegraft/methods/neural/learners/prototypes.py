@@ -13,14 +13,7 @@ from torch import Tensor, nn
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention import (
-    Centrality,
-    NodeAttention,
-    Start,
-    adjust_for_centrality,
-    softmax_within,
-    weighted_means,
-)
+from nodegraft.methods.neural import attention
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
 from nodegraft.methods.neural.prototypes import class_means, cosines, squared_distances
@@ -62,11 +55,11 @@ class ValuatorOptions:
     nla_for: Literal["few-shot", "all"] = "few-shot"
     """Whether attention weighs the supports of few-shot classes only, or of all classes."""
 
-    centrality: Centrality = "log1p"
+    centrality: attention.Centrality = "log1p"
     r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
     :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
 
-    nla_start: Start = "xavier"
+    nla_start: attention.Start = "xavier"
     """How large the valuator's first weights are: Xavier's, or the authors' wider ones."""
 
     dropout: float = 0.0
@@ -102,7 +95,9 @@ class WeightedPrototypeLearner(PrototypeLearner):
         super().__init__(encoder)
         features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
         self.options = options
-        self.node_attention = NodeAttention(features, (hidden, out), generator, options.nla_start)
+        self.node_attention = attention.NodeAttention(
+            features, (hidden, out), generator, options.nla_start
+        )
         if encoder.column_weights is not None:
             self.node_attention.layers.column_weights = encoder.column_weights.clone()
         self._noise = np.random.default_rng(generator.initial_seed())
@@ -133,11 +128,11 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
     def _normalised(self, view: GraphView, support: NodeLabels, raw: Tensor) -> Tensor:
         degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
-        adjusted = adjust_for_centrality(raw, degrees, self.options.centrality)
+        adjusted = attention.adjust_for_centrality(raw, degrees, self.options.centrality)
         targets = torch.from_numpy(support.targets(support.classes))
         if self.options.nla_normalise == "session":
-            return softmax_within(adjusted, torch.zeros_like(targets), 1)
-        return softmax_within(adjusted, targets, len(support))
+            return attention.softmax_within(adjusted, torch.zeros_like(targets), 1)
+        return attention.softmax_within(adjusted, targets, len(support))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Return cross-entropy of the queries over the distances to all prototypes."""
@@ -179,7 +174,9 @@ class WeightedPrototypeLearner(PrototypeLearner):
             if weighed:
                 weights = self._normalised(view, task, raw[places])
                 node_weights.append(weights)
-                prototypes.append(weighted_means(embeddings[places], weights, targets, len(task)))
+                prototypes.append(
+                    attention.weighted_means(embeddings[places], weights, targets, len(task))
+                )
             else:
                 prototypes.append(class_means(embeddings[places], targets, len(task)))
         return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
