@@ -67,8 +67,11 @@ def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
     Args:
         bins: All predictions, grouped; at least one.
     """
-    total = sum(one.count.asked for one in bins)
-    return sum(abs(one.probability * one.count.asked - one.count.right) for one in bins) / total
+    total = sum(group.count.asked for group in bins)
+    return (
+        sum(abs(group.probability * group.count.asked - group.count.right) for group in bins)
+        / total
+    )
 
 
 if TYPE_CHECKING:

@@ -42,8 +42,8 @@ class StoreViews:
         return ColumnTable(
             {
                 "class": list(labels),
-                "labels": [len(one.taught) for one in labels.values()],
-                "held_out": [len(one.held_out) for one in labels.values()],
+                "labels": [len(own.taught) for own in labels.values()],
+                "held_out": [len(own.held_out) for own in labels.values()],
                 "session": list(labels.sessions.values()),
             }
         )
@@ -57,8 +57,8 @@ class StoreViews:
         labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
         rows = [
             (key, name, is_held_out)
-            for name, one in labels.items()
-            for keys, is_held_out in ((one.taught, False), (one.held_out, True))
+            for name, own in labels.items()
+            for keys, is_held_out in ((own.taught, False), (own.held_out, True))
             for key in keys
         ]
         names = ("node", "label", "held_out")
@@ -155,13 +155,13 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots import SIZE, draw_history
 
-        counts = {one.number: one.held_out for one in self.parts.journal.versions()}
+        counts = {row.number: row.held_out for row in self.parts.journal.versions()}
         if not any(count.asked for count in counts.values()):
             raise StoreError(
                 "No version has a held-out node, so there is no accuracy to plot: a store holds "
                 "out labels where a class has ten or more."
             )
-        live = [one.version for one in self.parts.journal.promotions()]
+        live = [row.version for row in self.parts.journal.promotions()]
         return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
 
     def plot_learning_curve(
@@ -181,7 +181,9 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots import SIZE, draw_learning_curve
 
-        counts = {one.labels_of_a_class: one.count for one in self.learning_curve(sizes, version)}
+        counts = {
+            point.labels_of_a_class: point.count for point in self.learning_curve(sizes, version)
+        }
         return draw_on(ax, SIZE, lambda axes: draw_learning_curve(axes, counts))
 
     def plot_map(
@@ -225,7 +227,7 @@ class StoreViews:
         live = heads.live
         waiting = [("candidate version", _named(heads.candidate))] if heads.candidate else []
         labels = parts.states.labels(live.labels)
-        counts = [f"{name} {len(one.all):,}" for name, one in labels.items()]
+        counts = [f"{name} {len(own.all):,}" for name, own in labels.items()]
         facts = [
             ("live version", _named(live)),
             *waiting,
@@ -233,7 +235,7 @@ class StoreViews:
             ("method", parts.states.unlearned(live.names).model.name),
             ("world", parts.settings.world),
             ("classes", f"{len(labels)}"),
-            ("labels", f"{sum(len(one.all) for one in labels.values()):,}: {listed(counts)}"),
+            ("labels", f"{sum(len(own.all) for own in labels.values()):,}: {listed(counts)}"),
             *parts.states.graph(live.graph).facts(),
         ]
         return summary_html(f"Store {self.place.name}", facts)

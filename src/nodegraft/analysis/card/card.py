@@ -148,7 +148,7 @@ class Card:
         """Return the card as plain JSON."""
         levels = (self.reliability or {}).items()
         reliability = {f"{least:.2f}": count.to_json() for least, count in levels}
-        history = [{**asdict(one), "held_out": one.held_out.to_json()} for one in self.history]
+        history = [{**asdict(step), "held_out": step.held_out.to_json()} for step in self.history]
         promotion = self.promotion and {**vars(self.promotion), "at": _iso(self.promotion)}
         return {
             **asdict(self),
@@ -156,7 +156,7 @@ class Card:
                 {**asdict(card), "held_out": card.held_out.to_json()} for card in self.classes
             ],
             "held_out": self.held_out.to_json(),
-            "calibration": [one.to_json() for one in self.calibration],
+            "calibration": [group.to_json() for group in self.calibration],
             "confusion": self.confusion.to_json() if self.confusion else [],
             "history": history,
             "reliability": reliability or None,

@@ -100,7 +100,7 @@ def _head(card: Card, store: str) -> str:
 
 
 def _what_it_is(card: Card) -> str:
-    graph, taught = card.graph, sum(one.labels for one in card.classes)
+    graph, taught = card.graph, sum(entry.labels for entry in card.classes)
     edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
     kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
     summary = (
@@ -131,15 +131,15 @@ def _how_well(card: Card) -> Iterator[str]:
     head = ("class", "labels learned", "held out", "correct", "recall", "95 % interval", "since")
     rows = [
         (
-            _text(one.name),
-            f"{one.labels:,}",
-            f"{one.held_out.asked:,}",
-            f"{one.held_out.right:,}" if one.held_out.asked else "–",
-            _percent(one.held_out.share),
-            _interval(one.held_out),
-            f"version {one.since}",
+            _text(entry.name),
+            f"{entry.labels:,}",
+            f"{entry.held_out.asked:,}",
+            f"{entry.held_out.right:,}" if entry.held_out.asked else "–",
+            _percent(entry.held_out.share),
+            _interval(entry.held_out),
+            f"version {entry.since}",
         )
-        for one in card.classes
+        for entry in card.classes
     ]
     yield _table(head, rows)
 
@@ -175,11 +175,11 @@ def _abstaining(card: Card, calibration: list[str], levels: list[str]) -> Iterat
     rows = [
         (
             f"{least:.2f}",
-            _percent(one.asked / card.held_out.asked if card.held_out.asked else None),
-            _percent(one.share),
-            _interval(one),
+            _percent(count.asked / card.held_out.asked if card.held_out.asked else None),
+            _percent(count.share),
+            _interval(count),
         )
-        for least, one in card.reliability.items()
+        for least, count in card.reliability.items()
     ]
     yield _table(("least confidence", "coverage", "accuracy", "95 % interval"), rows)
     yield from levels

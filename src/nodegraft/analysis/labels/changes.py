@@ -96,7 +96,7 @@ def changed_classes(
     }
     return {
         name: ChangedClass(
-            len(one.taught),
+            len(own.taught),
             sum(count for (_, new), count in pairs.items() if new == name),
             sum(
                 count
@@ -104,7 +104,7 @@ def changed_classes(
                 if new == name and not names.continues(old, new)
             ),
         )
-        for name, one in after.items()
+        for name, own in after.items()
         if name not in unchanged
     }
 
@@ -114,16 +114,16 @@ def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked:
     found = [
         f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
         "Add more examples."
-        for name, one in changed.items()
-        if one.examples == 1
+        for name, counts in changed.items()
+        if counts.examples == 1
     ]
     limit = max(WARNED_SHARE, WARNED_CLASSES / max(num_classes, 1))
     return found + [
-        f"Class {name!r} would be predicted for {one.predicted:,} of {asked:,} nodes "
-        f"({100 * one.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
+        f"Class {name!r} would be predicted for {counts.predicted:,} of {asked:,} nodes "
+        f"({100 * counts.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
         "examples are typical of it."
-        for name, one in changed.items()
-        if one.gained and one.predicted > limit * asked
+        for name, counts in changed.items()
+        if counts.gained and counts.predicted > limit * asked
     ]
 
 

@@ -38,7 +38,7 @@ def evaluate_methods(
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
     names = list(dict.fromkeys(chosen))
     parameters = {name: _parameters(state.model, name) for name in names}
-    plan = make_plan({name: len(one.all) for name, one in state.labels.items()}, shots)
+    plan = make_plan({name: len(own.all) for name, own in state.labels.items()}, shots)
     found: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:

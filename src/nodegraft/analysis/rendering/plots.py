@@ -51,15 +51,15 @@ def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: 
 def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None:
     """Draw accuracy over probability with intervals: a reliability diagram."""
     axes.plot([0, 100], [0, 100], "--", color=drawing.GREY, lw=1, zorder=1)
-    largest = max(one.count.asked for one in bins)
-    for one in bins:
-        _draw_count(axes, one.count, x=100 * one.probability, largest=largest)
-    for one in bins:
-        low = 100 * (one.count.interval or (0.0, 0.0))[0]
-        beside = one.probability < 0.85
+    largest = max(group.count.asked for group in bins)
+    for group in bins:
+        _draw_count(axes, group.count, x=100 * group.probability, largest=largest)
+    for group in bins:
+        low = 100 * (group.count.interval or (0.0, 0.0))[0]
+        beside = group.probability < 0.85
         axes.annotate(
-            f"{one.count.asked:,}",
-            (100 * one.probability, low if beside else 100 * (one.count.share or 0.0)),
+            f"{group.count.asked:,}",
+            (100 * group.probability, low if beside else 100 * (group.count.share or 0.0)),
             xytext=(6, 2) if beside else (-9, 0),
             textcoords="offset points",
             ha="left" if beside else "right",
@@ -165,13 +165,13 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
         (
             "accuracy of these",
             drawing.BLUE,
-            [100 * (one.share or 0.0) for one in given.values()],
+            [100 * (count.share or 0.0) for count in given.values()],
             "-",
         ),
         (
             "nodes with a prediction",
             drawing.VERMILION,
-            [100 * one.asked / asked for one in given.values()],
+            [100 * count.asked / asked for count in given.values()],
             "--",
         ),
     ):
@@ -180,7 +180,7 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
         low, high = (100 * end for end in count.interval or (0.0, 0.0))
         axes.vlines(least, low, high, color=drawing.BLUE, lw=1)
     lowest = min(
-        100 * min(one.asked / asked, (one.interval or (1.0,))[0]) for one in given.values()
+        100 * min(count.asked / asked, (count.interval or (1.0,))[0]) for count in given.values()
     )
     axes.set_ylim(max(0.0, 10 * np.floor(lowest / 10) - 1), 102)
     axes.set_xlabel("least confidence, %")

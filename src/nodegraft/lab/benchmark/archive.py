@@ -50,7 +50,7 @@ class Archive:
 
     def documents(self) -> list[dict[str, Any]]:
         """What all records say, without their tables, in the order of their names."""
-        return [one.document for one in self._again(lambda: self._all(with_classes=False))]
+        return [record.document for record in self._again(lambda: self._all(with_classes=False))]
 
     def records(self) -> list[RunRecord]:
         """All records with their tables."""
@@ -58,13 +58,15 @@ class Archive:
 
     def _all(self, with_classes: bool) -> list[RunRecord]:
         found: dict[str, RunRecord] = {}
-        packed = [one for name in self._names(SUFFIX) for one in self._packed(name, with_classes)]
-        for one in (*packed, *map(self._loose, self._names(LOOSE))):
+        packed = [
+            record for name in self._names(SUFFIX) for record in self._packed(name, with_classes)
+        ]
+        for record in (*packed, *map(self._loose, self._names(LOOSE))):
             # A record may lie in two places while it is being packed, and says the same in both.
-            earlier = found.setdefault(one.run, one)
-            if comparable(earlier.document) != comparable(one.document):
-                raise self._conflict(earlier, one)
-        return [one for _, one in sorted(found.items())]
+            earlier = found.setdefault(record.run, record)
+            if comparable(earlier.document) != comparable(record.document):
+                raise self._conflict(earlier, record)
+        return [record for _, record in sorted(found.items())]
 
     def find(self, run: str) -> RunRecord | None:
         """A record, or None where there is none."""
@@ -74,8 +76,8 @@ class Archive:
         if f"{run}{LOOSE}" in self._names(LOOSE):
             return self._loose(f"{run}{LOOSE}")
         for name in self._names(SUFFIX):
-            if any(one.run == run for one in self._packed(name, with_classes=False)):
-                return next(one for one in self._packed(name) if one.run == run)
+            if any(record.run == run for record in self._packed(name, with_classes=False)):
+                return next(record for record in self._packed(name) if record.run == run)
         return None
 
     def write(self, record: RunRecord) -> str:
@@ -164,7 +166,7 @@ def read_documents(place: str | Path) -> list[dict[str, Any]]:
 
 def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """The tables of records as rows, each with the name of its record."""
-    return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
+    return [{"run": record.run, **row} for record in records for row in record.classes.to_pylist()]
 
 
 def _code(document: Mapping[str, Any]) -> str:
@@ -221,18 +223,18 @@ COLUMNS = pa.schema(
 
 def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
     """Return the file name of a pack of records."""
-    return f"{dataset}-{content_hash(sorted(one.run for one in records))[:8]}{SUFFIX}"
+    return f"{dataset}-{content_hash(sorted(record.run for record in records))[:8]}{SUFFIX}"
 
 
 def pack(records: Sequence[RunRecord]) -> bytes:
     """Return a Parquet file with a row for each record."""
     rows = [
         {
-            "run": one.run,
-            "document": json.dumps(one.document),
-            "classes": one.classes.to_pylist(),
+            "run": record.run,
+            "document": json.dumps(record.document),
+            "classes": record.classes.to_pylist(),
         }
-        for one in sorted(records, key=lambda one: one.run)
+        for record in sorted(records, key=lambda record: record.run)
     ]
     sink = pa.BufferOutputStream()
     table = pa.Table.from_pylist(rows, schema=COLUMNS)

@@ -267,4 +267,6 @@ class Estimates:
 
 
 def _seconds(record: Mapping[str, Any]) -> float:
-    return float(sum(one["seconds"] + one["query_seconds"] for one in record["sessions"]))
+    return float(
+        sum(session["seconds"] + session["query_seconds"] for session in record["sessions"])
+    )

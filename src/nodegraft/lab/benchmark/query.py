@@ -45,7 +45,7 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     if not documents:
         raise ParameterError(f"No record in {place}: `nodegraft lab bench` or `run` makes them.")
     with duckdb.connect() as database:
-        database.register("runs", pa.Table.from_pylist([_run(one) for one in documents]))
+        database.register("runs", pa.Table.from_pylist([_run(document) for document in documents]))
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
         # A table that is missing must not be looked for among the variables here.
         database.execute("SET python_enable_replacements = false")
@@ -79,7 +79,11 @@ def _run(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sessions(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"run": one["run"], **session} for one in documents for session in one["sessions"]]
+    return [
+        {"run": document["run"], **session}
+        for document in documents
+        for session in document["sessions"]
+    ]
 
 
 def _changed(document: Mapping[str, Any]) -> str:

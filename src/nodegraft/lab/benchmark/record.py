@@ -174,7 +174,7 @@ def make_record(
             **{name: version(name) for name in PACKAGES},
         },
         "notes": list(dataset.notes),
-        "sessions": [_session(one) for one in result.sessions],
+        "sessions": [_session(session) for session in result.sessions],
         "summary": result.summary,
     }
     return RunRecord({"run": run_name(document), **document}, _class_table(result))
@@ -188,13 +188,13 @@ def _session(result: SessionResult) -> dict[str, Any]:
 def _class_table(result: StreamResult) -> Any:
     rows = [
         {
-            "session": one.index,
+            "session": session.index,
             "class": name,
-            "queries": one.queries_by_class[name],
+            "queries": session.queries_by_class[name],
             "recall": recall,
         }
-        for one in result.sessions
-        for name, recall in one.recall.items()
+        for session in result.sessions
+        for name, recall in session.recall.items()
     ]
     return pa.Table.from_pylist(rows, schema=CLASSES)
 

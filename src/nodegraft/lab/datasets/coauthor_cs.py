@@ -64,7 +64,7 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[readers.
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """Co-authorship: one edge type, no direction, and the file does not count papers."""
-    for one, other in readers.read_rows(path, 2):
+    for author, other in readers.read_rows(path, 2):
         yield readers.TypedEdge(
-            readers.number_in(one, path), readers.number_in(other, path), KIND, is_directed=False
+            readers.number_in(author, path), readers.number_in(other, path), KIND, is_directed=False
         )

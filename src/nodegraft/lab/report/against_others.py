@@ -83,7 +83,7 @@ class AgainstOthers:
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
         """Return the graphs with one verdict about the best other method."""
-        return [one for one in self.graphs if one.best.verdict == verdict]
+        return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 
 def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
@@ -95,7 +95,10 @@ def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
     best = recommend(main.groups)
     if best is None:
         return None
-    chosen = [main, *(one for one in sections if one.name == HELD_OUT and one is not main)]
+    chosen = [
+        main,
+        *(section for section in sections if section.name == HELD_OUT and section is not main),
+    ]
     graphs = [
         graph
         for section in chosen
@@ -116,8 +119,8 @@ def _graph(section: Section, dataset: str, method: str) -> GraphComparison | Non
     ]
     if not opponents:
         return None
-    several = [one for one in opponents if one.seeds > 1]
-    papers = next((one for one in opponents if one.name == PAPERS_METHOD), None)
+    several = [opponent for opponent in opponents if opponent.seeds > 1]
+    papers = next((opponent for opponent in opponents if opponent.name == PAPERS_METHOD), None)
     nearest = min(several or opponents, key=lambda one: one.points)
     held_out = section.name == HELD_OUT
     return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
@@ -150,18 +153,18 @@ def draw_against_others(comparison: AgainstOthers, styles: Styles) -> Picture:
             ends = opponent.points - opponent.half_width, opponent.points + opponent.half_width
             axes.hlines(row + shift, *ends, color=style.colour, lw=1.5)
             axes.plot(opponent.points, row + shift, style.marker, color=style.colour, markersize=5)
-    name_rows(axes, [f"{one.dataset}{' *' * one.is_held_out}" for one in graphs])
+    name_rows(axes, [f"{graph.dataset}{' *' * graph.is_held_out}" for graph in graphs])
     handles = [
         axes.plot([], [], linestyle="", marker=style.marker, color=style.colour, label=name)[0]
-        for name, style, _ in kinds[: 1 + any(one.papers for one in graphs)]
+        for name, style, _ in kinds[: 1 + any(graph.papers for graph in graphs)]
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, handletextpad=0.2)
     listed = "; ".join(
-        f"{one.dataset} {one.best} against {one.best.name}"
-        + (f", {one.papers} against {one.papers.name}" if one.papers else "")
-        for one in graphs
+        f"{graph.dataset} {graph.best} against {graph.best.name}"
+        + (f", {graph.papers} against {graph.papers.name}" if graph.papers else "")
+        for graph in graphs
     )
-    marked = any(one.is_held_out for one in graphs)
+    marked = any(graph.is_held_out for graph in graphs)
     caption = (
         "* held out while the method was designed; exceptions are named below the table. " * marked
     )

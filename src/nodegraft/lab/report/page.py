@@ -81,7 +81,11 @@ def page_html(
             rivals=rivals,
             rivals_picture=draw_against_others(rivals, main.styles) if rivals else None,
             rivals_table=rivals_table(rivals) if rivals else None,
-            notes=[one.note for one in recorded if one.name == HELD_OUT and one is not main],
+            notes=[
+                section.note
+                for section in recorded
+                if section.name == HELD_OUT and section is not main
+            ],
             with_figures=[section for section in recorded if section.suite.figures],
             without_figures=[section for section in recorded if not section.suite.figures],
             unrecorded=[section for section in sections if not section.recorded],
@@ -97,16 +101,16 @@ def rivals_table(comparison: AgainstOthers) -> Table:
     """Return the numbers of the first screen, a row for each graph."""
     rows = [
         (
-            f"{one.dataset}{' *' * one.is_held_out}",
-            f"{one.accuracy:.1f}",
-            one.best.name,
-            f"{one.best.accuracy:.1f}",
-            str(one.best),
-            f"{one.papers.accuracy:.1f}" if one.papers else "–",
-            str(one.papers) if one.papers else "–",
-            f"{one.best.seeds}",
+            f"{graph.dataset}{' *' * graph.is_held_out}",
+            f"{graph.accuracy:.1f}",
+            graph.best.name,
+            f"{graph.best.accuracy:.1f}",
+            str(graph.best),
+            f"{graph.papers.accuracy:.1f}" if graph.papers else "–",
+            str(graph.papers) if graph.papers else "–",
+            f"{graph.best.seeds}",
         )
-        for one in comparison.graphs
+        for graph in comparison.graphs
     ]
     head = ("graph", f"{comparison.method} %", "best other method", "its %", "difference")
     papers = (f"{PAPERS_METHOD} %", "difference", "seeds")

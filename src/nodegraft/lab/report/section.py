@@ -245,7 +245,7 @@ def run_command(job: Job) -> str:
 
 def evaluate_command(evaluation: Evaluation, store: str) -> str:
     """Return the command that compares methods on a store's own labels again."""
-    arguments = [part for one in evaluation.methods for part in ("--method", one.method)]
+    arguments = [part for method in evaluation.methods for part in ("--method", method.method)]
     arguments += ["--seeds", str(evaluation.seeds), "--shots", str(evaluation.plan.setting.shots)]
     return join(["nodegraft", "evaluate", store, *arguments, "--version", str(evaluation.version)])
 

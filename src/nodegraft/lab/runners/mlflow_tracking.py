@@ -67,5 +67,7 @@ def _inputs(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _metrics(record: Mapping[str, Any], time: int) -> list[Metric]:
     numbers = [(f"summary.{name}", value, 0) for name, value in record["summary"].items()]
-    numbers += [(name, one[name], one["index"]) for one in record["sessions"] for name in SHOWN]
+    numbers += [
+        (name, session[name], session["index"]) for session in record["sessions"] for name in SHOWN
+    ]
     return [Metric(name, value, time, step) for name, value, step in numbers if value is not None]

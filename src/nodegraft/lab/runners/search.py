@@ -98,7 +98,7 @@ class Search:
     def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
         """Return the values that are still to be tried on a dataset, in order."""
         values = [trial.parameters for trial in trials]
-        fresh = [one for one in self._proposals if one not in values]
+        fresh = [proposal for proposal in self._proposals if proposal not in values]
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Search:
         """
         found: dict[str, Any] = {}
         for name, choices in self.space.items():
-            value, numbers = parameters[name], [one for one in choices if _is_number(one)]
+            value, numbers = parameters[name], [choice for choice in choices if _is_number(choice)]
             if _is_number(value) and len(numbers) > 1:
                 found |= {} if min(numbers) < value < max(numbers) else {name: value}
         return found
@@ -156,7 +156,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
     try:
         document = json.loads(place.read_text())
         kept = {name: document["datasets"].get(name, {"trials": []}) for name in plan.datasets}
-        done = {name: [Trial(**one) for one in own["trials"]] for name, own in kept.items()}
+        done = {name: [Trial(**trial) for trial in own["trials"]] for name, own in kept.items()}
         head = {name: document[name] for name in _head(plan)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error

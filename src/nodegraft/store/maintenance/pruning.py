@@ -70,13 +70,15 @@ def unneeded(
         keep: Number of newest and of previously live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
-    changes = [one.number for one in versions if one.action != "prune"]
+    changes = [version.number for version in versions if version.action != "prune"]
     last_live = {moves[-1].version, *live_versions(moves)[-keep - 1 :]}
     oldest = changes[-keep:][0]
     return [
-        one.number
-        for one in versions
-        if one.number < oldest and one.number not in last_live and one.number not in pruned
+        version.number
+        for version in versions
+        if version.number < oldest
+        and version.number not in last_live
+        and version.number not in pruned
     ]
 
 
@@ -196,9 +198,11 @@ def _free(
     objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
 ) -> dict[str, StoredFile]:
     """Return the files that can be deleted, in the order in which they must be."""
-    needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
+    needed = objects.names_in(
+        _names(version for version in versions if version.number not in pruned)
+    )
     standing = objects.files()
-    lists = _names(one for one in versions if one.number in pruned) & standing.keys()
+    lists = _names(version for version in versions if version.number in pruned) & standing.keys()
     old = {
         name
         for name, file in standing.items()
@@ -210,7 +214,7 @@ def _free(
 
 
 def _names(versions: Iterable[Version]) -> set[str]:
-    return {name for one in versions for name in one.names.all}
+    return {name for version in versions for name in version.names.all}
 
 
 def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
@@ -230,6 +234,6 @@ def _result(
     gone: Sequence[int],
     free: dict[str, StoredFile],
 ) -> Pruned:
-    kept = [one.number for one in versions if one.number not in {*pruned, *gone}]
+    kept = [version.number for version in versions if version.number not in {*pruned, *gone}]
     size = sum(file.size for file in free.values())
     return Pruned(tuple(gone), tuple(kept), len(free), size)

@@ -180,7 +180,9 @@ class Purge:
         self._listener, journal = parts.listener, parts.journal
         self._keys = frozenset(nodes)
         self._versions, self._moves = journal.versions(), journal.promotions()
-        self._whole = [one for one in self._versions if one.number not in journal.pruned()]
+        self._whole = [
+            version for version in self._versions if version.number not in journal.pruned()
+        ]
 
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and delete everything else."""
@@ -207,7 +209,8 @@ class Purge:
 
     def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
         """Return the rows of refitted versions; the first of them prunes all others."""
-        whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
+        whole = [version.number for version in self._whole]
+        at, last = now(), self._versions[-1].number
         rows = []
         for place, version in enumerate(made):
             detail = {
@@ -242,8 +245,8 @@ class Purge:
         """Remove the nodes from all rows in one transaction; return how many rows named them."""
         known: list[Version | Promotion] = [*self._versions, *self._moves]
         struck: list[Version | Promotion] = [
-            *(version_without(one, self._keys) for one in self._versions),
-            *(note_without(one, self._keys) for one in self._moves),
+            *(version_without(version, self._keys) for version in self._versions),
+            *(note_without(move, self._keys) for move in self._moves),
         ]
         changed = [new for old, new in zip(known, struck, strict=True) if new != old]
         with self._journal.transaction(alone=True) as connection:
@@ -260,13 +263,15 @@ class Purge:
     def _refuse_unknown(self) -> None:
         """Raise an error for nodes that nothing in the store names: misspelt, or purged before."""
         left = set(self._keys)
-        for name in dict.fromkeys(one.graph for one in reversed(self._whole)):
+        for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
             listed = list(left)
             places = self._states.graph(name).node_keys.find(listed)
             left = {key for key, place in zip(listed, places, strict=True) if place < 0}
             if not left:
                 return
-        struck = {key: [version_without(one, {key}) for one in self._versions] for key in left}
+        struck = {
+            key: [version_without(version, {key}) for version in self._versions] for key in left
+        }
         left = {key for key in left if struck[key] == self._versions}
         if not left:
             return

@@ -179,7 +179,7 @@ class Verifier:
             # Nothing is deleted there, but all that versions need may be whole.
             advice = "see that `objects` in store.json names the right place"
             self._add(objects.path_text(MARKER), error, advice, blocks=False)
-        whole = [one for one in checked.versions if one.number not in checked.pruned]
+        whole = [version for version in checked.versions if version.number not in checked.pruned]
         needed = _needed(whole)
         known: set[str] = set()
         for done, (name, versions) in enumerate(needed.items()):
@@ -297,13 +297,15 @@ def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
     """Return the arrays of a graph on disk, which have hashes of their own."""
     if document.get("kind") != KIND:
         return {}
-    growth = {name: StoredArray.from_json(one) for name, one in document["growth"].items()}
+    growth = {name: StoredArray.from_json(entry) for name, entry in document["growth"].items()}
     return {**Manifest.from_json(document["manifest"]).arrays, **growth}
 
 
 def _folders(place: Path) -> Iterator[Path]:
     if place.is_dir() and not place.is_symlink():
-        yield from (one for one in sorted(place.iterdir()) if one.is_dir() and not one.is_symlink())
+        yield from (
+            path for path in sorted(place.iterdir()) if path.is_dir() and not path.is_symlink()
+        )
 
 
 def _files_in(place: Path) -> Iterator[Path]:

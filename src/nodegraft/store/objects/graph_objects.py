@@ -109,7 +109,7 @@ class GraphObjects:
             recipe = FeatureRecipe.from_state(under(_RECIPE, arrays), document["recipe"])
         files, place = self._objects.paths(name), self._place / DERIVED / name
         store = MappedStore.open(place, manifest, recipe, files)
-        growth = {part: StoredArray.from_json(one) for part, one in document["growth"].items()}
+        growth = {part: StoredArray.from_json(entry) for part, entry in document["growth"].items()}
         return grown_store(store, growth, files) if growth else store
 
     def _put_mapped(
@@ -121,13 +121,13 @@ class GraphObjects:
     ) -> tuple[str, Graph]:
         require_local(self._objects)
         arrays = {**store.manifest.arrays, **growth}
-        parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
+        parts = {name: self._objects.put_file(files[name], array) for name, array in arrays.items()}
         document: dict[str, Any] = {"kind": KIND, "recipe": None, **_base_entry(base)}
         if isinstance(store.recipe, FeatureRecipe):
             learned, document["recipe"] = store.recipe.state()
             parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
         document["manifest"] = store.manifest.to_json()
-        document["growth"] = {name: one.to_json() for name, one in growth.items()}
+        document["growth"] = {name: array.to_json() for name, array in growth.items()}
         name = self._objects.put_list(parts, document)
         if not growth:
             self._take_layers(name, store)
