@@ -47,13 +47,13 @@ def learning_curve(
     Args:
         sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
     """
-    largest = max(len(own.taught) for own in state.labels.values())
+    largest = max(len(one.taught) for one in state.labels.values())
     chosen = [size for size in SIZES if size < largest] + [largest] if sizes is None else sizes
     if not chosen or min(chosen) < 1:
         raise ParameterError(f"sizes must be numbers of labels, at least 1; given: {chosen}.")
     points = []
     for size in sorted({min(size, largest) for size in chosen}):
-        some = {name: replace(own, taught=own.taught[:size]) for name, own in state.labels.items()}
+        some = {name: replace(one, taught=one.taught[:size]) for name, one in state.labels.items()}
         labels = StoreLabels(some)
         fitted = replace(state, labels=labels).refitted(listener)
         right = predict_labelled(fitted, None).is_right

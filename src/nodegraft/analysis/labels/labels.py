@@ -113,7 +113,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
     @property
     def taught(self) -> dict[str, Keys]:
         """Class name -> training nodes."""
-        return {name: own.taught for name, own in self.items()}
+        return {name: one.taught for name, one in self.items()}
 
     def taught_rows(self, graph: FindsRows) -> NodeLabels:
         """Return the training nodes by row, without checking class names again.
@@ -126,21 +126,21 @@ class StoreLabels(Mapping[str, ClassLabels]):
     @property
     def num_teaching(self) -> int:
         """Number of training nodes."""
-        return sum(len(own.taught) for own in self.values())
+        return sum(len(one.taught) for one in self.values())
 
     @property
     def held_out(self) -> dict[str, Keys]:
         """Class name -> held-out nodes; classes without any are left out."""
-        return {name: own.held_out for name, own in self.items() if own.held_out}
+        return {name: one.held_out for name, one in self.items() if one.held_out}
 
     @property
     def sessions(self) -> dict[str, int]:
         """Class name -> session in which it was added."""
-        return {name: own.session for name, own in self.items()}
+        return {name: one.session for name, one in self.items()}
 
     def owners(self) -> dict[Key, str]:
         """Return the class of every labelled node."""
-        return {key: name for name, own in self.items() for key in own.all}
+        return {key: name for name, one in self.items() for key in one.all}
 
     def added(
         self,
@@ -191,7 +191,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             raise StoreError(
                 f"Node {unknown[0]!r} has no label in this store: add one with `label`."
             )
-        left = {name: own.without(gone) for name, own in self.items()}
+        left = {name: one.without(gone) for name, one in self.items()}
         return StoreLabels(left)._each_taught()
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
@@ -215,7 +215,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         gone = several(names, "class names")
         for name in gone:
             self[name]
-        left = {name: own for name, own in self.items() if name not in gone}
+        left = {name: one for name, one in self.items() if name not in gone}
         if not left:
             raise StoreError("A store needs at least one class: this would remove the last one.")
         return StoreLabels(left)
@@ -234,7 +234,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 f"The store already has the class {new!r}: use `merge` to merge both."
             )
         self._check_names([new], force_name, gone=[old])
-        return StoreLabels({new if name == old else name: own for name, own in self.items()})
+        return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
         """Return labels in which several classes are one, with the session of the oldest.
@@ -254,13 +254,13 @@ class StoreLabels(Mapping[str, ClassLabels]):
         if into not in self:
             self._check_names([into], force_name, gone=parts)
         both = [self[name] for name in parts]
-        class_labels = ClassLabels(
+        one = ClassLabels(
             min(part.session for part in both),
             _in_order(key for part in both for key in part.taught),
             _in_order(key for part in both for key in part.held_out),
         )
         left = {name: labels for name, labels in self.items() if name not in parts}
-        return StoreLabels({**left, into: class_labels})
+        return StoreLabels({**left, into: one})
 
     def split(
         self,
@@ -279,7 +279,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 old class that are in no part are removed.
             force_name: As in :meth:`added`.
         """
-        old, left = self[name], {other: same for other, same in self.items() if other != name}
+        old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting needs at least two new classes.")
         rest = StoreLabels(left)
@@ -293,7 +293,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """Return the labels as arrays and JSON."""
         taught, held_out = (
             KeyedLabels({name: key_array(keys) for name, keys in some.items()}).to_arrays()
-            for some in (self.taught, {name: own.held_out for name, own in self.items()})
+            for some in (self.taught, {name: one.held_out for name, one in self.items()})
         )
         arrays = prefixed("taught.", taught) | prefixed("held_out.", held_out)
         return arrays, {"kind": "labels", "schema": 1, "sessions": list(self.sessions.items())}
@@ -331,7 +331,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     def _check_key_type(self, new: Mapping[str, Keys]) -> None:
         """Refuse keys of another type than those of the labels."""
-        own = next((key for own in self.values() for key in own.all), None)
+        own = next((key for one in self.values() for key in one.all), None)
         keys = [key for keys in new.values() for key in keys]
         other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]
         if own is not None and other:
@@ -351,7 +351,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 owners[key] = name
 
     def _each_taught(self) -> "StoreLabels":
-        empty = [name for name, own in self.items() if not own.taught]
+        empty = [name for name, one in self.items() if not one.taught]
         if empty:
             raise StoreError(
                 f"Class {empty[0]!r} would have no label left to learn from: use `remove` to "
@@ -374,7 +374,7 @@ def _listed(keys: Iterable[Key], name: str) -> Keys:
     listed = _in_order(several(keys, f"nodes of {name!r}"))
     if not listed:
         raise ClassNameError(f"Class {name!r} has no nodes.")
-    twice = next((key for key, other in pairwise(sorted(listed)) if key == other), None)
+    twice = next((one for one, other in pairwise(sorted(listed)) if one == other), None)
     if twice is not None:
         raise StoreError(f"Node {twice!r} is listed twice for {name!r}.")
     return listed

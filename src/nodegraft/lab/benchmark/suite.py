@@ -175,9 +175,9 @@ class Suite:
     def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
         """From what the TOML file says."""
         file = build(SuiteFile, document)
-        methods = [build(SuiteMethod, entry) for entry in file.methods]
-        tuned = {method.tuned: _tuned(folder, method.tuned) for method in methods if method.tuned}
-        datasets = [_dataset(entry) for entry in file.datasets]
+        methods = [build(SuiteMethod, one) for one in file.methods]
+        tuned = {one.tuned: _tuned(folder, one.tuned) for one in methods if one.tuned}
+        datasets = [_dataset(one) for one in file.datasets]
         for method in methods:
             _check_own_datasets(method, datasets)
         entries = tuple(
@@ -200,7 +200,7 @@ class Suite:
                 ),
             )
             for dataset, method in product(datasets, methods)
-            if method.datasets is None or dataset in [_dataset(entry) for entry in method.datasets]
+            if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
             for setting, seed, protocol in product(
                 _own(method.settings, file.settings),
                 _own(method.seeds, _own(dataset.seeds, file.seeds)),
@@ -240,16 +240,16 @@ def _own(own: Sequence[Any] | None, common: Sequence[Any]) -> Sequence[Any]:
 
 
 def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -> None:
-    for entry in method.datasets or ():
-        if _dataset(entry) not in datasets:
+    for one in method.datasets or ():
+        if _dataset(one) not in datasets:
             raise ParameterError(
-                f"{method.method} is to run on {_dataset(entry).dataset!r}, which is not among the "
+                f"{method.method} is to run on {_dataset(one).dataset!r}, which is not among the "
                 "suite's datasets with these options."
             )
-        if _dataset(entry).seeds is not None:
+        if _dataset(one).seeds is not None:
             raise ParameterError(
-                f"{method.method} is to run on some seeds of {_dataset(entry).dataset!r}: give "
-                "seeds to the method, or to the suite's dataset."
+                f"{method.method} is to run on some seeds of {_dataset(one).dataset!r}: give seeds "
+                "to the method, or to the suite's dataset."
             )
 
 

@@ -161,23 +161,21 @@ class FeatureRecipe:
         Args:
             table: A table with the columns of the recipe.
         """
-        columns = [encoder.columns for encoder in self.encoders if isinstance(encoder, TextColumns)]
+        columns = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
         return NodeTexts.of(joined(table, columns[0])) if columns else None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns that the recipe reads, each once."""
-        several = [encoder.columns for encoder in self.encoders if isinstance(encoder, _OF_SEVERAL)]
-        single = [encoder.column for encoder in self.encoders if isinstance(encoder, _OF_ONE)]
+        several = [one.columns for one in self.encoders if isinstance(one, _OF_SEVERAL)]
+        single = [one.column for one in self.encoders if isinstance(one, _OF_ONE)]
         return tuple(dict.fromkeys((*chain(*several), *single)))
 
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Names of the columns that are read as text from a CSV file."""
-        texts = [encoder.columns for encoder in self.encoders if isinstance(encoder, TextColumns)]
-        values = [
-            encoder.column for encoder in self.encoders if isinstance(encoder, CategoryColumn)
-        ]
+        texts = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        values = [one.column for one in self.encoders if isinstance(one, CategoryColumn)]
         return (*chain(*texts), *values)
 
     @property
