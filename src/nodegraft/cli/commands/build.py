@@ -11,7 +11,7 @@ from nodegraft.base.counting import counted
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.cli.options import RayAddress, Repair, TableOptions, Workers, table_arguments
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.store import report_fields, report_table
+from nodegraft.cli.render.versions import report_fields, report_table
 from nodegraft.cli.results.store import BuiltGraph, Layers
 from nodegraft.cli.terminal import Terminal, line
 

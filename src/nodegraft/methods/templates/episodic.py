@@ -16,7 +16,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
-from nodegraft.methods.neural.meta import MetaTraining
+from nodegraft.methods.neural.training import MetaTraining
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method

@@ -24,7 +24,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
-from nodegraft.methods.neural.pretrain import Pretraining
+from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
