@@ -289,15 +289,17 @@ def predict_labelled(
         labels: The true classes; None for the held-out nodes of the version.
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
     """
-    given = state.labels.held_out if labels is None else keys_by_class(labels)
-    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in given.items()}
+    node_keys = state.labels.held_out if labels is None else keys_by_class(labels)
+    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in node_keys.items()}
     nodes = [key for keys in truth.values() for key in keys]
     if not nodes:
         raise StoreError(
             "There is no labelled node to measure accuracy on: give labels. A store holds out "
             "labels of its own where a class has ten or more."
         )
-    found = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
     # Not `found.classes`: held-out nodes have a label of their own, which is the true class.
     classes = [name for name in truth for _ in truth[name]]
-    return LabelledPredictions(classes, found.predictions, found.probability, found.confidence)
+    return LabelledPredictions(
+        classes, predictions.predictions, predictions.probability, predictions.confidence
+    )

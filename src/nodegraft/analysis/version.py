@@ -77,8 +77,8 @@ class StateNames:
     @property
     def all(self) -> tuple[str, ...]:
         """Names of all objects."""
-        found = (self.graph, self.labels, self.model, self.texts)
-        return tuple(name for name in found if name is not None)
+        names = (self.graph, self.labels, self.model, self.texts)
+        return tuple(name for name in names if name is not None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -260,8 +260,8 @@ class StoreTokens:
 
 
 def _ever_had_tokens(connection: sa.Connection) -> bool:
-    found = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
-    return connection.execute(found).first() is not None
+    query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def _sentence(error: Exception) -> str:

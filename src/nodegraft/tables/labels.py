@@ -123,8 +123,8 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
     validate_value("share", share, OpenFraction)
     validate_value("seed", seed, NonNegativeInt)
     training, held_out = ByClass(), ByClass()
-    for name, given in keys_by_class(labels).items():
-        keys = key_array(several(given, f"nodes of class {name!r}"))
+    for name, class_keys in keys_by_class(labels).items():
+        keys = key_array(several(class_keys, f"nodes of class {name!r}"))
         if not keys.size:
             raise ClassNameError(f"Class {name!r} has no nodes.")
         ordered: list[Key] = keys[hash_order(keys, seed)].tolist()
@@ -178,7 +178,7 @@ def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> Label
 def _label_findings(
     table: SourceTable, key: str, label: str, kinds: Mapping[str, list[int]], names: list[str]
 ) -> list[Finding]:
-    places = {kind: np.array(found, dtype=np.int64) for kind, found in kinds.items()}
+    places = {kind: np.array(rows, dtype=np.int64) for kind, rows in kinds.items()}
     column = table.column(key)
 
     def about(kind: str, what: str, blocking: str, fatal: bool = False) -> list[Finding]:

@@ -178,7 +178,7 @@ def card_of(
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
     """
-    found, whole = history[-1], [past for past in history if past.number not in pruned]
+    version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None
     by_class = measured.by_class if measured else {}
     right = measured.is_right if measured else np.zeros(0, dtype=bool)
@@ -186,13 +186,13 @@ def card_of(
     since = _since(whole, lambda past: set(class_names(past.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
-        version=found.number,
+        version=version_row.number,
         nodegraft=package_version("nodegraft"),
         method=state.model.name,
         parameters=state.model.get_params(),
         world=state.model.world,
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
-        graph=_graph(state, _since(whole, lambda past: {past.graph})[found.graph]),
+        graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
         classes=tuple(
             ClassCard(name, len(labels.taught), since[name], by_class.get(name, NONE))
             for name, labels in state.labels.items()

@@ -40,11 +40,12 @@ class ClassSuccession:
             return cls()
         owners, successors = after.owners(), dict[str, frozenset[str]]()
         for name in gone:
-            found = [owners.get(key) for key in before[name].all]
+            label_owners = [owners.get(key) for key in before[name].all]
             successors[name] = frozenset(
                 owner
-                for owner in set(found)
-                if owner is not None and (owner not in before or found.count(owner) == len(found))
+                for owner in set(label_owners)
+                if owner is not None
+                and (owner not in before or label_owners.count(owner) == len(label_owners))
             )
         return cls({name: some for name, some in successors.items() if some})
 

@@ -160,27 +160,27 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
     Args:
         levels: Least confidence -> correct predictions among those with at least this confidence.
     """
-    given = {100 * least: count for least, count in levels.items() if count.asked}
+    counts = {100 * least: count for least, count in levels.items() if count.asked}
     for name, colour, shares, dashes in (
         (
             "accuracy of these",
             drawing.BLUE,
-            [100 * (count.share or 0.0) for count in given.values()],
+            [100 * (count.share or 0.0) for count in counts.values()],
             "-",
         ),
         (
             "nodes with a prediction",
             drawing.VERMILION,
-            [100 * count.asked / asked for count in given.values()],
+            [100 * count.asked / asked for count in counts.values()],
             "--",
         ),
     ):
-        axes.plot(list(given), shares, dashes, color=colour, marker="o", markersize=4, label=name)
-    for least, count in given.items():
+        axes.plot(list(counts), shares, dashes, color=colour, marker="o", markersize=4, label=name)
+    for least, count in counts.items():
         low, high = (100 * end for end in count.interval or (0.0, 0.0))
         axes.vlines(least, low, high, color=drawing.BLUE, lw=1)
     lowest = min(
-        100 * min(count.asked / asked, (count.interval or (1.0,))[0]) for count in given.values()
+        100 * min(count.asked / asked, (count.interval or (1.0,))[0]) for count in counts.values()
     )
     axes.set_ylim(max(0.0, 10 * np.floor(lowest / 10) - 1), 102)
     axes.set_xlabel("least confidence, %")

@@ -57,16 +57,16 @@ class Archive:
         return self._again(lambda: self._all(with_classes=True))
 
     def _all(self, with_classes: bool) -> list[RunRecord]:
-        found: dict[str, RunRecord] = {}
+        by_name: dict[str, RunRecord] = {}
         packed = [
             record for name in self._names(SUFFIX) for record in self._packed(name, with_classes)
         ]
         for record in (*packed, *map(self._loose, self._names(LOOSE))):
             # A record may lie in two places while it is being packed, and says the same in both.
-            earlier = found.setdefault(record.run, record)
+            earlier = by_name.setdefault(record.run, record)
             if comparable(earlier.document) != comparable(record.document):
                 raise self._conflict(earlier, record)
-        return [record for _, record in sorted(found.items())]
+        return [record for _, record in sorted(by_name.items())]
 
     def find(self, run: str) -> RunRecord | None:
         """A record, or None where there is none."""

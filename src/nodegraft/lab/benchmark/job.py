@@ -152,8 +152,8 @@ class Job:
     def stream(self, loaded: LoadedDataset) -> ClassStream:
         """Draw the stream of sessions of the job from its dataset."""
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
-        asked = {name: size for name, size in sizes.items() if size is not None}
-        setting = replace(loaded.setting, **asked)
+        wanted_sizes = {name: size for name, size in sizes.items() if size is not None}
+        setting = replace(loaded.setting, **wanted_sizes)
         if self.stream_version != STREAM_VERSION:
             raise ParameterError(
                 f"{self.title}: streams of version {self.stream_version} are history, this "

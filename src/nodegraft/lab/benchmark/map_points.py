@@ -47,10 +47,10 @@ def map_points(
     for index in range(after + 1):
         teach(model, stream.session(index), stream, listener)
     session = stream.session(after)
-    asked = _sample(session.query, job.seed)
-    vectors = [_embed(model, session, asked.rows()), *_prototypes(model, session, stream)]
+    query = _sample(session.query, job.seed)
+    vectors = [_embed(model, session, query.rows()), *_prototypes(model, session, stream)]
     places = flatten(_stack(vectors), job.seed)
-    of_points = [name for name, rows in asked.items() for _ in rows]
+    of_points = [name for name, rows in query.items() for _ in rows]
     marks = [(name, False) for name in of_points] + [(name, True) for name in session.query]
     return [
         {

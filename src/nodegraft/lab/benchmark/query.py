@@ -65,9 +65,9 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
 
 def _run(document: Mapping[str, Any]) -> dict[str, Any]:
     changed = _changed(document)
-    said = ("run", "dataset", "method", "seed", "protocol", "arrival")
+    columns = ("run", "dataset", "method", "seed", "protocol", "arrival")
     return {
-        **{name: document[name] for name in said},
+        **{name: document[name] for name in columns},
         **{name: document["setting"][name] for name in ("ways", "shots")},
         "changed": changed,
         "usual": not changed and document["setting"] == document["default_setting"],

@@ -121,8 +121,8 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
     plain = json.loads(json.dumps(document))
     sessions = [_without_measured(session) for session in plain["sessions"]]
     summary = _without_measured(plain["summary"])
-    kept = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
-    return {**kept, "sessions": sessions, "summary": summary}
+    parameters = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
+    return {**parameters, "sessions": sessions, "summary": summary}
 
 
 def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -212,8 +212,8 @@ def this_code() -> dict[str, str]:
     """
     package = Path(__file__).parents[3]
     files = sorted(package.rglob("*.py"))
-    told = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
-    return {"version": version("nodegraft"), "hash": content_hash(told)}
+    hashes = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
+    return {"version": version("nodegraft"), "hash": content_hash(hashes)}
 
 
 def code_of(method: MethodDescription) -> dict[str, str]:

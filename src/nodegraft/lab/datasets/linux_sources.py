@@ -75,5 +75,5 @@ def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
     [5.0, 6.0]
     """
     files = np.bincount(counts.indices, minlength=counts.shape[1])
-    kept = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])
-    return csr_array(counts[:, np.flatnonzero(kept)])
+    is_usual = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])
+    return csr_array(counts[:, np.flatnonzero(is_usual)])

@@ -237,10 +237,10 @@ def run_command(job: Job) -> str:
         ("--protocol", None if job.protocol == "strict" else job.protocol),
         *(("--without", name) for name in job.without),
     ]
-    given = [
+    arguments = [
         text for option, value in options if value is not None for text in (option, str(value))
     ]
-    return join(["nodegraft", "lab", "run", *given, *["--rehearse"] * job.rehearse, *FOLDERS])
+    return join(["nodegraft", "lab", "run", *arguments, *["--rehearse"] * job.rehearse, *FOLDERS])
 
 
 def evaluate_command(evaluation: Evaluation, store: str) -> str:

@@ -61,8 +61,8 @@ class MlflowTracker:
 
 
 def _inputs(record: Mapping[str, Any]) -> dict[str, Any]:
-    said = {name: record[name] for name in ("method", "dataset", "seed", "protocol", "arrival")}
-    return {**record["setting"], **record["parameters"], **said}
+    identity = {name: record[name] for name in ("method", "dataset", "seed", "protocol", "arrival")}
+    return {**record["setting"], **record["parameters"], **identity}
 
 
 def _metrics(record: Mapping[str, Any], time: int) -> list[Metric]:

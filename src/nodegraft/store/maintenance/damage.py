@@ -63,13 +63,13 @@ class DamageRecord:
 
 def refuse_damaged(folder: Path, journal: Journal) -> None:
     """Refuse to open a store in which a verification found damage."""
-    found = _recorded(folder, journal)
-    if found is None:
+    record = _recorded(folder, journal)
+    if record is None:
         return
-    more = f" and {found.count - 1} more" if found.count > 1 else ""
+    more = f" and {record.count - 1} more" if record.count > 1 else ""
     raise StoreError(
-        f"This store is damaged: {found.files[0]}{more}, found by `nodegraft verify` on "
-        f"{_minute(found.at)} UTC. Restore these files from a backup under the same names, "
+        f"This store is damaged: {record.files[0]}{more}, found by `nodegraft verify` on "
+        f"{_minute(record.at)} UTC. Restore these files from a backup under the same names, "
         f"then run `nodegraft verify {folder}`: when it finds no damage, the store opens again."
     )
 
@@ -83,22 +83,22 @@ def record_damage(
         journal: Its database; None if nothing must be written into it.
         author: Who verifies; None for the logged-in user.
     """
-    found = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
+    record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:
-        if found:
-            _write_file(folder / DAMAGE_FILE, found)
-        return found
+        if record:
+            _write_file(folder / DAMAGE_FILE, record)
+        return record
     with journal.connection() as connection:
         before = read_setting(connection, DAMAGE, None)
-    if found or before is not None:
-        value = found.to_json() if found else None
+    if record or before is not None:
+        value = record.to_json() if record else None
         # Alone, as another process may verify at the same time.
         with journal.transaction(alone=True) as connection:
             intent = Intent(author=author, note="nodegraft verify")
             write_setting(connection, DAMAGE, value, intent)
-    if not found:
+    if not record:
         (folder / DAMAGE_FILE).unlink(missing_ok=True)
-    return found
+    return record
 
 
 def _write_file(path: Path, found: DamageRecord) -> None:
@@ -193,8 +193,8 @@ def _form(connection: Connection) -> str:
     """Return the result of SQLite's integrity check; empty if it passes."""
     if connection.dialect.name != "sqlite":
         return ""
-    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
-    return "" if found == ["ok"] else f"SQLite's integrity check says: {found[0]}"
+    findings = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+    return "" if findings == ["ok"] else f"SQLite's integrity check says: {findings[0]}"
 
 
 def _rows_problem(connection: Connection) -> str:
@@ -223,10 +223,10 @@ def _reason(error: Exception) -> str:
 
 def unverified(reason: object) -> StoreError:
     """Return the error for a store that could not be verified."""
-    said = str(reason).rstrip(" .")
+    sentence = str(reason).rstrip(" .")
     return StoreError(
-        f"The store could not be verified: {said}. Nothing was recorded; run `nodegraft verify` "
-        "again when that is solved."
+        f"The store could not be verified: {sentence}. Nothing was recorded; run `nodegraft "
+        "verify` again when that is solved."
     )
 
 

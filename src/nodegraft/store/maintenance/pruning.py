@@ -116,8 +116,8 @@ def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
-    found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
-    return _result(versions, pruned, gone, found)
+    freed = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
+    return _result(versions, pruned, gone, freed)
 
 
 def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
@@ -218,14 +218,14 @@ def _names(versions: Iterable[Version]) -> set[str]:
 
 
 def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for name in lists:
         try:
-            found |= objects.names_in([name])
+            names |= objects.names_in([name])
         except StoreError:
             # A damaged list does not say what belongs to it: its files are deleted when old.
             continue
-    return found
+    return names
 
 
 def _result(
@@ -234,6 +234,6 @@ def _result(
     gone: Sequence[int],
     free: dict[str, StoredFile],
 ) -> Pruned:
-    kept = [version.number for version in versions if version.number not in {*pruned, *gone}]
+    remaining = [version.number for version in versions if version.number not in {*pruned, *gone}]
     size = sum(file.size for file in free.values())
-    return Pruned(tuple(gone), tuple(kept), len(free), size)
+    return Pruned(tuple(gone), tuple(remaining), len(free), size)

@@ -119,19 +119,19 @@ class Verifier:
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
                 # Files that a prune deletes meanwhile are no damage.
                 return Verifier(self._folder, self._listener).run(author)
-            blocking = [found.file for found in self._findings.values() if found.blocks]
+            blocking = [finding.file for finding in self._findings.values() if finding.blocks]
             recorded = _record(
                 self._folder, journal if checked.is_sound else None, blocking, author
             )
-        found = tuple(self._findings.values())
-        return Verification(self._files, self._unused, found, recorded)
+        findings = tuple(self._findings.values())
+        return Verification(self._files, self._unused, findings, recorded)
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
         if isinstance(problem, Exception) and damage.is_unreadable(problem):
             # A file that could not be read may be whole.
             raise damage.unverified(problem) from problem
-        said = str(problem).removeprefix(str(file)).strip(" :.")
-        finding = Finding(str(file), said, advice, blocks)
+        reason = str(problem).removeprefix(str(file)).strip(" :.")
+        finding = Finding(str(file), reason, advice, blocks)
         self._findings.setdefault(finding.file, finding)
 
     def _settings(self) -> StoreSettings:
@@ -280,11 +280,11 @@ def _listed(objects: Objects) -> list[str]:
 
 
 def _needed(versions: Iterable[Version]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for version in versions:
         for name in version.names.all:
-            found.setdefault(name, []).append(version.number)
-    return found
+            rows_of.setdefault(name, []).append(version.number)
+    return rows_of
 
 
 def _numbers(versions: list[int]) -> str:

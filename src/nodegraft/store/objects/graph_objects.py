@@ -72,10 +72,10 @@ class GraphObjects:
             written = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
-            name, kept = self._put_mapped(parent._store, written, places, base)
+            name, graph_on_disk = self._put_mapped(parent._store, written, places, base)
         # Only caches of the growth have to be computed then.
-        kept.take_over(graph)
-        return name, kept
+        graph_on_disk.take_over(graph)
+        return name, graph_on_disk
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
