@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 
 from nodegraft.analysis.results.nodes import NewClass
 from nodegraft.cli.app import app
+from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import new_class_lines
-from nodegraft.cli.render.predictions import ExplainedNode, explanation_lines
 from nodegraft.cli.render.values import likely
 from nodegraft.methods.graft import Graft
 from nodegraft.model import best_classes

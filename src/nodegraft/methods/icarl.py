@@ -15,8 +15,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders import embed_rows
 from nodegraft.methods.neural.losses import distillation_loss
-from nodegraft.methods.neural.prototypes import class_means, squared_distances
-from nodegraft.methods.neural.replay import herding
+from nodegraft.methods.neural.prototypes import class_means, herding, squared_distances
 from nodegraft.methods.templates.classifying import Classifying
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

@@ -19,19 +19,14 @@ from nodegraft.cli.changes import open_store, write_card
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
 from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
 from nodegraft.cli.output import Output, command
+from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import (
     drift_table,
     evaluation_lines,
     new_class_lines,
     suggestions_table,
 )
-from nodegraft.cli.render.predictions import (
-    MAX_SHOWN,
-    ExplainedNode,
-    explanation_lines,
-    predictions_table,
-    written_text,
-)
+from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
 from nodegraft.cli.results.store import Card, Evaluation, Suggestions
 from nodegraft.cli.terminal import Terminal, line
@@ -270,7 +265,7 @@ def evaluate(
 
     if out is not None:
         # A missing extra or an unwritable folder is reported before the long work.
-        from nodegraft.lab.report.page import write_evaluation
+        from nodegraft.lab.report.site import write_evaluation
 
         WriteOnceFolder(out).check_writable()
     with open_store(place, terminal) as store:

@@ -26,7 +26,7 @@ from nodegraft.base.files.array_file import (
     matches_sidecar,
     require_unchanged,
 )
-from nodegraft.graph.disk.manifest import KIND, Manifest
+from nodegraft.graph.disk.mapped import KIND, Manifest
 from nodegraft.store.maintenance import damage
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects

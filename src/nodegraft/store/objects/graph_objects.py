@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
 from nodegraft.base.files.bundle import Document, under
-from nodegraft.graph.disk.manifest import KIND, LAYERS, Manifest
-from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.disk.mapped import KIND, LAYERS, Manifest, MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growth_arrays import grown_store, growth_arrays
 from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderCache

@@ -12,7 +12,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, insert
 
 from nodegraft.base.errors import StoreError
-from nodegraft.graph.disk.manifest import LAYERS
+from nodegraft.graph.disk.mapped import LAYERS
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.objects import MARKER, Objects
 from nodegraft.store.settings import SETTINGS as SETTINGS_TABLE

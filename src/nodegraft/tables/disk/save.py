@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT
 from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.bundle import write_bundle
-from nodegraft.graph.disk.manifest import Manifest
-from nodegraft.graph.disk.mapped import MERGED
+from nodegraft.graph.disk.mapped import MERGED, Manifest
 from nodegraft.graph.disk.mapped_keys import PackedTexts, Stored
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries
