@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.methods.neural import prototypes
 from nodegraft.methods.neural.prototypes import (
     coverage_maximisation,
     herding,
