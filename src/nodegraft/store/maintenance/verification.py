@@ -28,17 +28,9 @@ from nodegraft.base.files.array_file import (
 )
 from nodegraft.graph.disk.mapped import KIND, Manifest
 from nodegraft.store.maintenance import damage
+from nodegraft.store.objects import place as places
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
-from nodegraft.store.objects.place import (
-    CARDS,
-    SETTINGS,
-    StoreSettings,
-    journal_in,
-    refuse_links,
-    require_own_place,
-    settings_in,
-)
 from nodegraft.store.versions.database import DATABASE_FILES
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
@@ -107,9 +99,9 @@ class Verifier:
         Args:
             author: Who verifies; None for the logged-in user.
         """
-        refuse_links(self._folder)
+        places.refuse_links(self._folder)
         settings = self._settings()
-        with closing(journal_in(self._folder, settings)) as journal:
+        with closing(places.journal_in(self._folder, settings)) as journal:
             checked = self._database(journal, settings)
             if checked.versions:
                 place, inside = settings.objects_of(self._folder), settings.objects is None
@@ -134,18 +126,18 @@ class Verifier:
         finding = Finding(str(file), reason, advice, blocks)
         self._findings.setdefault(finding.file, finding)
 
-    def _settings(self) -> StoreSettings:
-        place = self._folder / SETTINGS
+    def _settings(self) -> places.StoreSettings:
+        place = self._folder / places.SETTINGS
         self._files += 1
         try:
-            return settings_in(self._folder)
+            return places.settings_in(self._folder)
         except StoreError as error:
             if not (self._folder / DATABASE_FILES[0]).is_file():
                 raise
             self._add(place, error, RESTORE)
-            return StoreSettings(None)
+            return places.StoreSettings(None)
 
-    def _database(self, journal: Journal, settings: StoreSettings) -> damage.DatabaseCheck:
+    def _database(self, journal: Journal, settings: places.StoreSettings) -> damage.DatabaseCheck:
         place = self._folder / DATABASE_FILES[0]
         file = "the database" if settings.database else str(place)
         self._files += 1
@@ -174,7 +166,7 @@ class Verifier:
         names = _listed(objects)
         try:
             with journal.connection() as connection:
-                require_own_place(connection, objects)
+                places.require_own_place(connection, objects)
         except StoreError as error:
             # Nothing is deleted there, but all that versions need may be whole.
             advice = "see that `objects` in store.json names the right place"
@@ -243,7 +235,7 @@ class Verifier:
                     self._add(path, "its checksum is wrong", _removed(path, place), blocks=False)
 
     def _cards(self) -> None:
-        for path in _files_in(self._folder / CARDS):
+        for path in _files_in(self._folder / places.CARDS):
             try:
                 whole = matches_sidecar(path)
             except OSError as error:
