@@ -113,15 +113,9 @@ class Encoded:
     """Number of blocks that were missing, of all layers."""
 
 
-def kept_encoding(
-    view: GraphView, network: RowNetwork, folder: Path | None = None
-) -> Matrix | None:
-    """Map the network's output for all nodes; return None while it is incomplete.
-
-    Args:
-        folder: Where it is stored; None for the folder of a graph on disk.
-    """
-    kept = view.kept_layers(folder)
+def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
+    """Map the network's output for all nodes of a graph on disk; None while it is incomplete."""
+    kept = view.kept_layers()
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
 
 
