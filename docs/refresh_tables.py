@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from nodegraft.lab.benchmark.records.archive import read_documents
+from nodegraft.lab.benchmark.archive import read_documents
 from nodegraft.lab.benchmark.suite import Suite
 from nodegraft.lab.report.tables import suite_tables
 

@@ -29,7 +29,7 @@ from performance.power_law import write_tables
 
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.proto_gcn import ProtoGCN
-from nodegraft.methods.templates.in_blocks import encode_for
+from nodegraft.methods.templates.pretrained import encode_for
 from nodegraft.model.registry import load_model
 from nodegraft.runners.block_processes import BlockProcesses
 from nodegraft.tables.disk.build import build_graph

@@ -21,7 +21,7 @@ import nodegraft as ng
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.methods.neural.losses import adam
 from nodegraft.streams.episodes.gpil import GPIL

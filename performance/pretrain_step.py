@@ -18,8 +18,8 @@ from torch import Tensor
 from nodegraft.base.measure import peak_resident_bytes
 from nodegraft.base.seeds import Seeds
 from nodegraft.lab.datasets.synthetic import Synthetic
-from nodegraft.methods.neural.encoders.gcn import GCN
-from nodegraft.methods.neural.pretrain import FullBatchTrainer, Pretraining
+from nodegraft.methods.neural.encoders import GCN
+from nodegraft.methods.neural.training import FullBatchTrainer, Pretraining
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 

@@ -33,8 +33,8 @@ from performance.process_family import processor_seconds
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.seeds import Seeds
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
-from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.operator import Operator
 from nodegraft.graph.edges.row_blocks import block_bounds, spread_rows

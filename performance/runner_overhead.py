@@ -15,12 +15,11 @@ from time import perf_counter
 
 import torch
 
+from nodegraft.lab.benchmark.archive import Archive
 from nodegraft.lab.benchmark.job import Job
-from nodegraft.lab.benchmark.records.archive import Archive
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset, load_dataset
-from nodegraft.lab.runners.local import LocalRunner
+from nodegraft.lab.runners.local import LocalRunner, Runner
 from nodegraft.lab.runners.ray_cluster import RayRunner
-from nodegraft.lab.runners.work import Runner
 
 JOBS, AT_ONCE = 60, 2
 OPTIONS = {"nodes": 10_000, "classes": 20}

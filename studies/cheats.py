@@ -17,9 +17,8 @@ from studies.record_file import FOLDER, PAGES, Record
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.parameters.build import build
 from nodegraft.evaluation import protocol
-from nodegraft.evaluation.sealed.method import SealedMethod
-from nodegraft.evaluation.sealed.protocol import evaluate_sealed
-from nodegraft.lab.benchmark.records.record import this_code
+from nodegraft.evaluation.sealed.method import SealedMethod, evaluate_sealed
+from nodegraft.lab.benchmark.record import this_code
 
 RECORDS = FOLDER / "cheats.json"
 

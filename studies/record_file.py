@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import nodegraft as ng
-from nodegraft.lab.benchmark.records.record import this_code
+from nodegraft.lab.benchmark.record import this_code
 
 FOLDER = Path(__file__).parent / "records"
 PAGES = Path(__file__).parents[1] / "docs" / "explanation"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from nodegraft.lab.benchmark.archive import Archive
 from nodegraft.lab.benchmark.job import Job
-from nodegraft.lab.benchmark.records.archive import Archive
 from nodegraft.streams.stream import STREAM_VERSION
 
 TOLERANCE = 1e-6

@@ -26,7 +26,7 @@ from performance.power_law import node_keys, write_tables
 
 import nodegraft as ng
 from nodegraft.base.seeds import Seeds
-from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.graph.edges.operator import Operator
 from nodegraft.graph.edges.row_blocks import widened
 from nodegraft.graph.keys import Key

@@ -17,7 +17,7 @@ import yaml
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
-from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.observability import Metrics
 from nodegraft.store.access import Scope, StoreTokens
 from tests.service.running import free_port
 from tests.service.served import make_of_tables

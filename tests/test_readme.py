@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from docs.refresh_tables import BLOCK, ROOT, refreshed
 
-from nodegraft.lab.report.site import write_report
+from nodegraft.lab.report.page import write_report
 
 PAGES = [
     "README.md",

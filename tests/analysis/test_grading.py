@@ -68,7 +68,7 @@ def test_what_is_a_table_can_be_had_as_one(tmp_path: Path) -> None:
     history = store.history().to_arrow()
     assert history["action"].to_pylist() == ["init", "add"]
     assert history["detail"].to_pylist()[1].startswith('{"classes": {')
-    assert store.drift().to_arrow()["what"].to_pylist()[0] == "predictions"
+    assert store.drift().to_arrow()["measure"].to_pylist()[0] == "predictions"
     suggested = store.suggest(3)
     assert suggested.to_arrow()["node"].to_pylist() == [one.node for one in suggested]
     assert Records[object]().to_arrow().num_rows == 0

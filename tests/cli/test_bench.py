@@ -6,7 +6,7 @@ from rich.console import Console
 
 from nodegraft.cli.progress import SuiteDisplay
 from nodegraft.lab.benchmark.job import Estimates
-from nodegraft.lab.runners.work import JobEnded, JobStarted
+from nodegraft.lab.runners.local import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.lab.runners.runs import job
 

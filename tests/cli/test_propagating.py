@@ -7,7 +7,7 @@ from nodegraft.cli.app import app
 from nodegraft.cli.commands.build import _executor
 from nodegraft.graph.disk.blocks.encode import kept_encoding
 from nodegraft.graph.graph import Graph
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.proto_gcn import ProtoGCN
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.runners.block_processes import BlockProcesses

@@ -13,8 +13,7 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.evaluation.checks import check_no_leaks, small_stream
 from nodegraft.evaluation.protocol import StreamResult, evaluate
 from nodegraft.evaluation.sealed.contents import Contents
-from nodegraft.evaluation.sealed.method import SealedMethod
-from nodegraft.evaluation.sealed.protocol import evaluate_sealed
+from nodegraft.evaluation.sealed.method import SealedMethod, evaluate_sealed
 from nodegraft.model.registry import REGISTRY, make_method
 from nodegraft.streams.arrival import Arrival
 from tests.contract.streams import quick

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.graph.disk.blocks.encode import Encoded
-from nodegraft.graph.disk.blocks.row_map import RowMap, RowNetwork
+from nodegraft.graph.disk.blocks.layer_work import RowMap, RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores import MemoryStore

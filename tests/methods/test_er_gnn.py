@@ -10,7 +10,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods import er_gnn
 from nodegraft.methods.er_gnn import ERGNN, mix
-from nodegraft.methods.neural.replay import herding
+from nodegraft.methods.neural.prototypes import herding
 from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, steps_by_hand
 
 

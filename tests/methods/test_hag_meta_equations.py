@@ -16,7 +16,7 @@ from torch import Tensor
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.neural.attention import SetTaskAttention
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
 from nodegraft.streams.episodes.episode import Episode
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.icarl import ICaRL
 from nodegraft.methods.neural.losses import distillation_loss
-from nodegraft.methods.neural.replay import herding
+from nodegraft.methods.neural.prototypes import herding
 from tests.methods.tuning import SOME_STEPS, assert_holds, lesson, many_sessions, steps_by_hand
 
 

@@ -11,8 +11,7 @@ from torch import Tensor
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.methods.neural.classifier import Classifier
-from nodegraft.methods.templates.classifying import Classifying
+from nodegraft.methods.templates.classifying import Classifier, Classifying
 from tests.contract.streams import small_stream
 
 SOME_STEPS: dict[str, Any] = {"max_epochs": 10, "steps": 5, "dropout": 0.0, "weight_decay": 0.0}

@@ -9,10 +9,9 @@ from time import monotonic, sleep
 import pytest
 
 from nodegraft.base.errors import NodegraftError
-from nodegraft.graph.disk.blocks.encode import encode
-from nodegraft.graph.disk.blocks.layer_files import DONE, JOURNAL
+from nodegraft.graph.disk.blocks.encode import encode, propagate
+from nodegraft.graph.disk.blocks.layer_rows import DONE, JOURNAL
 from nodegraft.graph.disk.blocks.layer_work import LayerWork
-from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.runners.block_processes import BlockProcesses
 from tests.graph.blocks_of import SMALL, network_of, rows_in, same_bits, wide_graph
 
@@ -20,7 +19,7 @@ NODES = 4000
 DRIVER = f"""
 import sys
 from pathlib import Path
-from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.runners.block_processes import BlockProcesses
 from tests.graph.blocks_of import SMALL, wide_graph
 

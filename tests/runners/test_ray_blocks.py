@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 from performance.ray_nodes import two_nodes
 
-from nodegraft.graph.disk.blocks.encode import encode
+from nodegraft.graph.disk.blocks.encode import Propagation, encode, propagate
 from nodegraft.graph.disk.blocks.layer_work import LayerWork
-from nodegraft.graph.disk.blocks.propagate import Propagation, propagate
 from nodegraft.runners.ray_connection import RayBlocks
 from tests.graph.blocks_of import SMALL, network_of, rows_in, same_bits, wide_graph
 from tests.slow_suite import slow

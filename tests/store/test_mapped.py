@@ -14,7 +14,7 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import CheckpointError, ParameterError, StoreError
 from nodegraft.base.files import array_file
 from nodegraft.cli.app import app
-from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.store.intent import Intent

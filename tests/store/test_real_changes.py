@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.labels.changes import Change, ClassSuccession
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made

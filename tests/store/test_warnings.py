@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.labels.succession import ChangedClass, class_warnings
+from nodegraft.analysis.labels.changes import Change, ChangedClass, class_warnings
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 

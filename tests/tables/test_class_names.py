@@ -9,9 +9,8 @@ import pytest
 from nodegraft.analysis.labels.changes import Change, replay
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.errors import ClassNameError, DataError, ParameterError
-from nodegraft.graph.class_names import class_name, likely_duplicates
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.labels import NodeLabels, class_name, likely_duplicates
 from nodegraft.model.method import Method
 from nodegraft.model.registry import make_method
 from nodegraft.store.intent import Intent

@@ -1,4 +1,4 @@
-"""Accuracy of a version on nodes whose class is known: held out, new, or given by the user."""
+"""Accuracy of a version on nodes whose class is known, and calibration of its predictions."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.calibration import ProbabilityBin, probability_bins
+from nodegraft.analysis.labels.changes import ClassSuccession
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import AccuracyCount
@@ -19,6 +18,61 @@ from nodegraft.base.errors import StoreError
 from nodegraft.evaluation.confusion import ConfusionMatrix
 from nodegraft.graph.keys import Key, several
 from nodegraft.tables.labels import Labels, keys_by_class
+
+
+@dataclass(frozen=True)
+class ProbabilityBin:
+    """Predictions of similar probability."""
+
+    probability: float
+    """Mean probability of these predictions."""
+
+    count: AccuracyCount
+    """How many of them are correct."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return mean probability, counts, share and interval as plain JSON."""
+        return {"probability": self.probability, **self.count.to_json()}
+
+
+def probability_bins(
+    probability: NDArray[np.float64], is_right: NDArray[np.bool_], bins: int = 10
+) -> tuple[ProbabilityBin, ...]:
+    """Group predictions by probability into bins of equal width; empty ones are left out.
+
+    >>> [(one.probability, one.count.asked, one.count.right) for one in probability_bins(
+    ...     np.array([0.25, 0.95, 1.0]), np.array([False, True, False]))]
+    [(0.25, 1, 0), (0.975, 2, 1)]
+
+    Args:
+        probability: Probability of each prediction, from 0 to 1.
+        is_right: Whether each prediction is correct.
+    """
+    place = np.minimum((probability * bins).astype(np.int64), bins - 1)
+    return tuple(
+        ProbabilityBin(
+            float(probability[place == bin_].mean()),
+            AccuracyCount(int((place == bin_).sum()), int(is_right[place == bin_].sum())),
+        )
+        for bin_ in np.unique(place)
+    )
+
+
+def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
+    """Return the mean distance of accuracy from probability over all predictions (ECE).
+
+    >>> calibration_error((ProbabilityBin(0.75, AccuracyCount(4, 2)),))
+    0.25
+
+    Args:
+        bins: All predictions, grouped; at least one.
+    """
+    total = sum(group.count.asked for group in bins)
+    return (
+        sum(abs(group.probability * group.count.asked - group.count.right) for group in bins)
+        / total
+    )
+
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.confusion import ConfusionMatrix
@@ -235,15 +289,17 @@ def predict_labelled(
         labels: The true classes; None for the held-out nodes of the version.
         min_confidence: Between 0 and 1: predictions with less confidence are withheld.
     """
-    given = state.labels.held_out if labels is None else keys_by_class(labels)
-    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in given.items()}
+    node_keys = state.labels.held_out if labels is None else keys_by_class(labels)
+    truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in node_keys.items()}
     nodes = [key for keys in truth.values() for key in keys]
     if not nodes:
         raise StoreError(
             "There is no labelled node to measure accuracy on: give labels. A store holds out "
             "labels of its own where a class has ten or more."
         )
-    found = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
     # Not `found.classes`: held-out nodes have a label of their own, which is the true class.
     classes = [name for name in truth for _ in truth[name]]
-    return LabelledPredictions(classes, found.predictions, found.probability, found.confidence)
+    return LabelledPredictions(
+        classes, predictions.predictions, predictions.probability, predictions.confidence
+    )

@@ -68,15 +68,15 @@ def audit_labels(
     # The hash of a key decides between equal ones, not the order of a table.
     places = hash_order(graph.key_array_of(scores.rows))
     ranked = places[np.argsort(-odds[places], kind="stable")]
-    found = Records[SuspiciousLabel]()
+    suspicious = Records[SuspiciousLabel]()
     for place in ranked[odds[ranked] > 0][:count]:
         row, label = int(scores.rows[place]), names[scores.targets[place]]
         suggested = names[best[place]]
         chances = float(own[place]), float(other[place])
         reason = _reason(label, suggested, *chances, _neighbour_labels(graph, state, row))
         (key,) = graph.keys_of([row])
-        found.append(SuspiciousLabel(key, label, suggested, *chances, reason))
-    return found
+        suspicious.append(SuspiciousLabel(key, label, suggested, *chances, reason))
+    return suspicious
 
 
 def left_out_scores(state: State, listener: Listener = SILENT) -> LeftOutScores:
@@ -110,8 +110,8 @@ def _scored(model: Method, graph: Graph, labels: NodeLabels) -> LeftOutScores:
         return LeftOutScores(nobody, nobody, np.zeros((0, len(names))))
     rows, step = labels.rows(), rows_in_block(model)
     blocks = [rows[start : start + step] for start in range(0, rows.size, step)]
-    found = [model.probabilities(graph, model.score_rows(graph, block)) for block in blocks]
-    return LeftOutScores(rows, labels.targets(names), np.concatenate(found))
+    probabilities = [model.probabilities(graph, model.score_rows(graph, block)) for block in blocks]
+    return LeftOutScores(rows, labels.targets(names), np.concatenate(probabilities))
 
 
 def _compared(scores: LeftOutScores) -> tuple[Floats, IntArray, Floats]:

@@ -85,7 +85,7 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
         count: Number of nodes in a fair sample of the graph, if it is to be larger than the map's.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
-    keys = [key for one in state.labels.values() for key in one.taught[:each]][:LABELLED]
+    keys = [key for own in state.labels.values() for key in own.taught[:each]][:LABELLED]
     more = graph.sampled(count - NODES, drawn.rows) if count > NODES else drawn.rows[:0]
     rows = np.setdiff1d(np.union1d(graph.rows_of(keys), more), drawn.rows)
     if not rows.size:

@@ -304,25 +304,27 @@ def predict_in_blocks(
 
     def block(start: int, stop: int) -> Predictions:
         wanted = rows[start:stop]
-        found = wanted >= 0
-        best = best_classes(state.model, view, wanted[found], top, thresholds)
+        is_match = wanted >= 0
+        best = best_classes(state.model, view, wanted[is_match], top, thresholds)
         nodes = (
             state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
         )
         sets = iter(best.sets or ())
         return Predictions(
             nodes,
-            _expanded(best.columns, found, -1),
+            _expanded(best.columns, is_match, -1),
             best.names,
-            _expanded(best.probabilities, found, np.nan),
-            _expanded(best.known, found, np.nan),
-            [label_of.get(n) if f else None for n, f in zip(nodes, found, strict=True)],
+            _expanded(best.probabilities, is_match, np.nan),
+            _expanded(best.known, is_match, np.nan),
+            [label_of.get(n) if f else None for n, f in zip(nodes, is_match, strict=True)],
             best.world,
             min_confidence,
             ignore_labels,
             version,
             coverage,
-            None if best.sets is None else [next(sets) if is_found else () for is_found in found],
+            None
+            if best.sets is None
+            else [next(sets) if is_found else () for is_found in is_match],
             note,
             key_type,
         )

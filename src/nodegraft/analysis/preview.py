@@ -14,13 +14,13 @@ from nodegraft.analysis.accuracy import (
     held_out_accuracy,
     split_half_check,
 )
-from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import (
+from nodegraft.analysis.labels.changes import (
     ChangedClass,
     ClassSuccession,
     changed_classes,
     class_warnings,
 )
+from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.results.versions import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
@@ -163,8 +163,8 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
     old = before.predict(rows).classes
-    found = after.predict(after.graph.rows_of(keys))
-    new, confidence = found.classes, found.confidence
+    predictions = after.predict(after.graph.rows_of(keys))
+    new, confidence = predictions.classes, predictions.confidence
     pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
     flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
     moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
@@ -239,9 +239,9 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
 
 
 def _prior_predictions(before: State, nodes: tuple[Key, ...]) -> PriorPredictions:
-    found = before.predict(before.graph.rows_of(nodes))
-    classes = Counter(found.classes.tolist()).most_common()
-    return PriorPredictions(dict(classes), float(found.probability.mean()))
+    predictions = before.predict(before.graph.rows_of(nodes))
+    classes = Counter(predictions.classes.tolist()).most_common()
+    return PriorPredictions(dict(classes), float(predictions.probability.mean()))
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:

@@ -104,10 +104,10 @@ def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
 
     Class scores are not used, because a map must not change when classes are added.
     """
-    counts, found = graph.neighbours(rows)
+    counts, neighbours = graph.neighbours(rows)
     own = np.arange(rows.size)
     places = np.concatenate((np.repeat(own, counts), own))
-    columns = np.concatenate((found, rows))
+    columns = np.concatenate((neighbours, rows))
     ones = np.ones(columns.size, dtype=np.float32)
     # The constructor adds up entries at the same position.
     shape = (rows.size, graph.num_nodes)
@@ -169,8 +169,8 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
     from sklearn.cluster import HDBSCAN
 
     clusters = HDBSCAN(min_cluster_size=FEWEST, copy=True)
-    found = clusters.fit_predict(normalise_rows(vectors))
-    groups = [np.flatnonzero(found == group) for group in range(found.max() + 1)]
+    cluster_of = clusters.fit_predict(normalise_rows(vectors))
+    groups = [np.flatnonzero(cluster_of == group) for group in range(cluster_of.max() + 1)]
     return [
         group[group < unknown]
         for group in groups

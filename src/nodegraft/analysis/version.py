@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nodegraft.base.counting import counted, listed
-from nodegraft.base.html import summary_html
+from nodegraft.base.tabular import summary_html
 
 CHANGES = {
     "added": ("node", "added"),
@@ -77,8 +77,8 @@ class StateNames:
     @property
     def all(self) -> tuple[str, ...]:
         """Names of all objects."""
-        found = (self.graph, self.labels, self.model, self.texts)
-        return tuple(name for name in found if name is not None)
+        names = (self.graph, self.labels, self.model, self.texts)
+        return tuple(name for name in names if name is not None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,9 +12,14 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.cli.options import EditOptions
 from nodegraft.cli.output import Output
-from nodegraft.cli.render.preview import preview_lines, table_preview_lines
-from nodegraft.cli.render.store import refit_advice, refit_line
-from nodegraft.cli.render.versions import version_line, warning_lines
+from nodegraft.cli.render.versions import (
+    preview_lines,
+    refit_advice,
+    refit_line,
+    table_preview_lines,
+    version_line,
+    warning_lines,
+)
 from nodegraft.cli.results.store import NewVersion
 from nodegraft.cli.terminal import Terminal, line
 

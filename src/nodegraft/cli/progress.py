@@ -10,18 +10,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from nodegraft.base.events import Listener, step_text
-from nodegraft.cli.render.lab import (
-    SuiteProgress,
-    job_line,
-    session_row,
-    session_table,
-    suite_progress,
-)
+from nodegraft.cli.render import lab as render
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import SessionResult
     from nodegraft.lab.benchmark.job import Estimates, Job
-    from nodegraft.lab.runners.work import JobEvent
+    from nodegraft.lab.runners.local import JobEvent
 
 
 class RunDisplay(Listener):
@@ -34,7 +28,7 @@ class RunDisplay(Listener):
     """
 
     def __init__(self, console: Console, title: str, sessions: int) -> None:
-        self.table = session_table(title)
+        self.table = render.session_table(title)
         """Rows of the sessions so far."""
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -68,7 +62,7 @@ class RunDisplay(Listener):
 
     def session(self, result: "SessionResult") -> None:
         """Add the row of a finished session."""
-        self.table.add_row(*session_row(result))
+        self.table.add_row(*render.session_row(result))
         self._progress.update(self._task, advance=1)
         self._status.plain = ""
 
@@ -107,7 +101,7 @@ class SuiteDisplay:
 
     def handle(self, event: "JobEvent") -> None:
         """Count a job that has started or ended."""
-        from nodegraft.lab.runners.work import JobEnded
+        from nodegraft.lab.runners.local import JobEnded
 
         if not isinstance(event, JobEnded):
             self._started.append(event.job)
@@ -120,7 +114,7 @@ class SuiteDisplay:
         self._expected_seconds += self._estimates.seconds(event.job) or event.seconds
         if event.error or not self._console.is_terminal:
             count = f"{self.done + self.failed}/{self._total}"
-            self._console.print(job_line(event, count), soft_wrap=True)
+            self._console.print(render.job_line(event, count), soft_wrap=True)
 
     def time_left(self) -> float | None:
         """Return the estimated seconds left, or None without any estimate."""
@@ -137,8 +131,8 @@ class SuiteDisplay:
 
     def _frame(self) -> Group:
         running = min(len(self._started), max(1, self._capacity()))
-        return suite_progress(
-            SuiteProgress(
+        return render.suite_progress(
+            render.SuiteProgress(
                 total=self._total,
                 done=self.done,
                 failed=self.failed,

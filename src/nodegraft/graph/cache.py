@@ -11,8 +11,8 @@ from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.edges.relation import merged
+from nodegraft.graph.growth.growing import Growth, Lineage
 from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, joined
-from nodegraft.graph.growth.lineage import Growth, Lineage
 from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion

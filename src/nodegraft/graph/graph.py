@@ -10,30 +10,15 @@ from numpy.typing import NDArray
 
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import DataError
-from nodegraft.base.html import summary_html
+from nodegraft.base.tabular import summary_html
+from nodegraft.graph import stores
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.bounds import check_matrix
-from nodegraft.graph.edges.matrix import IntArray, Matrix
+from nodegraft.graph.edges.matrix import IntArray, Matrix, check_matrix
 from nodegraft.graph.edges.relation import Edges, Relation, relations_in, weighed
-from nodegraft.graph.growth.growing import (
-    MOST_TOUCHED,
-    is_more_of_the_same,
-    touched_rows,
-    with_feature_rows,
-    with_keys,
-    with_new_edges,
-)
+from nodegraft.graph.growth import growing
 from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
-from nodegraft.graph.stores import (
-    EDGES,
-    ArrayCache,
-    GraphStore,
-    MemoryStore,
-    Recipe,
-    content_of,
-)
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
@@ -69,15 +54,15 @@ class Graph(GraphView):
         features: Matrix,
         edges: Edges = (),
         *,
-        recipe: Recipe | None = None,
+        recipe: stores.Recipe | None = None,
     ) -> None:
         node_keys = NodeKeys(keys)
-        kinds = relations_in(edges, EDGES)
+        kinds = relations_in(edges, stores.EDGES)
         by_kind = {name: relation.adjacency(node_keys) for name, relation in kinds.items()}
-        super().__init__(MemoryStore.checked(node_keys, features, by_kind, recipe))
+        super().__init__(stores.MemoryStore.checked(node_keys, features, by_kind, recipe))
 
     @classmethod
-    def from_store(cls, store: GraphStore) -> "Graph":
+    def from_store(cls, store: stores.GraphStore) -> "Graph":
         """Return the graph of a store of arrays.
 
         Args:
@@ -93,7 +78,7 @@ class Graph(GraphView):
         keys: NodeKeys,
         features: Matrix,
         edges: Adjacency | Mapping[str, Adjacency],
-        recipe: Recipe | None = None,
+        recipe: stores.Recipe | None = None,
     ) -> "Graph":
         """From parts already built.
 
@@ -103,8 +88,8 @@ class Graph(GraphView):
             edges: The edges, by rows instead of keys; of several kinds by the name of each.
             recipe: How a table became the features, where they came from one.
         """
-        kinds = {EDGES: edges} if isinstance(edges, Adjacency) else dict(edges)
-        return cls.from_store(MemoryStore.checked(keys, features, kinds, recipe))
+        kinds = {stores.EDGES: edges} if isinstance(edges, Adjacency) else dict(edges)
+        return cls.from_store(stores.MemoryStore.checked(keys, features, kinds, recipe))
 
     @classmethod
     def from_pyg(
@@ -192,9 +177,11 @@ class Graph(GraphView):
             for name, part in self._kinds().items()
         }
         store = self._store
-        return Graph.from_store(MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe))
+        return Graph.from_store(
+            stores.MemoryStore(store.keys, store.feature_matrix, kinds, store.recipe)
+        )
 
-    def with_array_cache(self, array_cache: ArrayCache) -> "Graph":
+    def with_array_cache(self, array_cache: stores.ArrayCache) -> "Graph":
         """Return an equal graph that stores derived arrays in a cache.
 
         Args:
@@ -204,7 +191,7 @@ class Graph(GraphView):
         copy.take_over(self)
         return copy
 
-    def with_features(self, features: Matrix, recipe: Recipe | None = None) -> "Graph":
+    def with_features(self, features: Matrix, recipe: stores.Recipe | None = None) -> "Graph":
         """Return the same nodes and edges with other features.
 
         Args:
@@ -319,23 +306,23 @@ class Graph(GraphView):
             edges: Pairs of keys, old and new ones; where the graph has several kinds of edges, by
                 kind. A kind may be new; one that is known keeps its direction.
         """
-        all_keys = with_keys(self._store.keys, keys)
+        all_keys = growing.with_keys(self._store.keys, keys)
         if len(all_keys) > self.num_nodes and features is None:
             raise DataError(f"{len(keys)} new nodes need feature rows too.")
         all_features = self._store.feature_matrix
         if features is not None:
             added = len(all_keys) - self.num_nodes
-            all_features = with_feature_rows(all_features, features, added)
+            all_features = growing.with_feature_rows(all_features, features, added)
         new = {
             name: relation.entries(all_keys)
             for name, relation in self._new_relations(edges).items()
         }
         before = self._kinds()
-        kinds = with_new_edges(before, new, len(all_keys))
-        grown = Graph.from_store(MemoryStore(all_keys, all_features, kinds, self.recipe))
-        touched = touched_rows(new.values(), self.num_nodes, len(all_keys))
-        few = MOST_TOUCHED * touched.size <= grown.num_nodes
-        if few and is_more_of_the_same(before, kinds):
+        kinds = growing.with_new_edges(before, new, len(all_keys))
+        grown = Graph.from_store(stores.MemoryStore(all_keys, all_features, kinds, self.recipe))
+        touched = growing.touched_rows(new.values(), self.num_nodes, len(all_keys))
+        few = growing.MOST_TOUCHED * touched.size <= grown.num_nodes
+        if few and growing.is_more_of_the_same(before, kinds):
             grown.take_over(self, touched)
         return grown
 
@@ -360,7 +347,7 @@ class Graph(GraphView):
     @cached_property
     def content_hash(self) -> str:
         """Depends on every key, feature and edge."""
-        return content_of(self._store)
+        return stores.content_of(self._store)
 
     def __repr__(self) -> str:
         kinds = f" of {len(self.relations)} types" if len(self.relations) > 1 else ""
@@ -380,7 +367,7 @@ class Graph(GraphView):
         """
         kinds = self._kinds()
         counts = [f"{name} {edges.num_edges:,}" for name, edges in kinds.items()]
-        types = [("edge types", listed(counts))] if list(kinds) != [EDGES] else []
+        types = [("edge types", listed(counts))] if list(kinds) != [stores.EDGES] else []
         return [
             ("nodes", f"{self.num_nodes:,}"),
             ("edges", f"{self.num_edges:,}"),

@@ -21,7 +21,7 @@ from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, Rows, row_numbers
 from nodegraft.graph.edges.operator import Neighbourhood, Operator
-from nodegraft.graph.growth.lineage import Growth
+from nodegraft.graph.growth.growing import Growth
 from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
 from nodegraft.graph.keys import Key, KeyArray, key_hashes
 from nodegraft.graph.propagation.set_mass import DiffusionTable

@@ -13,8 +13,8 @@ from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat,
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.prototypes import class_means
-from nodegraft.methods.neural.replay import (
+from nodegraft.methods.neural.prototypes import (
+    class_means,
     coverage_maximisation,
     influence_maximisation,
     lowest_cost_nodes,
@@ -53,8 +53,8 @@ class ERGNN(Classifying):
     - ``"influence"``: those whose absence would move the trained weights the most. The source
       takes influence functions over the network; here they are taken on the head alone, with the
       encoder fixed and the Hessian's blocks of single classes (see
-      :func:`~nodegraft.methods.neural.replay.influence_maximisation`), which is exact algebra on a
-      small matrix rather than an iterative estimate on a large one.
+      :func:`~nodegraft.methods.neural.prototypes.influence_maximisation`), which is exact algebra
+      on a small matrix rather than an iterative estimate on a large one.
     """
 
     kept: PositiveInt = 10

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.prototypes import ValuatorOptions, WeightedPrototypeLearner
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.streams.curriculum import Curriculum

@@ -21,14 +21,8 @@ from nodegraft.graph.edges.matrix import gram
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.linear.channels import (
-    Floats,
-    channel_predictions,
-    channel_rows,
-    least_squares,
-    similarities,
-)
-from nodegraft.methods.neural.encoders.encoder import apply_dropout
+from nodegraft.methods.linear import channels
+from nodegraft.methods.neural.encoders import apply_dropout
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
@@ -38,7 +32,7 @@ LOW_PASS = 3
 
 
 @dataclass(kw_only=True)
-class GraphAny(Derived[Floats]):
+class GraphAny(Derived[channels.Floats]):
     r"""Five channels :math:`F = [X, PX, P^2X, (I - P)X, (I - P)^2X]` with :math:`P = D^{-1}A`, each
     with a least-squares fit to the labels, :math:`\hat Y_i = F_i F_{i,L}^+ Y_L`.
 
@@ -104,26 +98,28 @@ class GraphAny(Derived[Floats]):
         self.mixer_ = mixer.state_dict()
         super().learn_base(view, curriculum)
 
-    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Floats:
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> channels.Floats:
         """Return the mixed predictions."""
         return self.derived(view)[view.positions(rows)]
 
-    def derive(self, view: GraphView) -> Floats:
+    def derive(self, view: GraphView) -> channels.Floats:
         """Predict all visible nodes by each channel, and mix the predictions."""
         labels = self.labels_.on(view, self.kept_labels)
         counts = label_counts(labels)
         weights = [
-            rows.T @ least_squares(gram(rows), counts, self.penalty)
-            for rows in channel_rows(view, view.positions(labels.rows()))
+            rows.T @ channels.least_squares(gram(rows), counts, self.penalty)
+            for rows in channels.channel_rows(view, view.positions(labels.rows()))
         ]
-        predictions = channel_predictions(view, weights)
+        predictions = channels.channel_predictions(view, weights)
         mixer = self._new_mixer()
         mixer.load_state_dict(self.mixer_)
         with torch.no_grad():
-            shares = mixer(torch.from_numpy(similarities(predictions, self.entropy))).numpy()
+            shares = mixer(
+                torch.from_numpy(channels.similarities(predictions, self.entropy))
+            ).numpy()
         return np.asarray(np.einsum("ni,nic->nc", shares, predictions[:, :LOW_PASS]))
 
-    def for_rows(self, value: Floats, view: RowsView) -> Floats:
+    def for_rows(self, value: channels.Floats, view: RowsView) -> channels.Floats:
         """Refuse rows that are not in the graph: predictions are derived for stored nodes only."""
         raise NotSupportedError(self.name, "predict rows that are not in the graph")
 
@@ -135,7 +131,7 @@ class GraphAny(Derived[Floats]):
         draws = self.seeds.generator("references")
         noise = self.seeds.generator("dropout")
         rows, counts = labels.rows(), label_counts(labels)
-        products = [gram(own) for own in channel_rows(view, view.positions(rows))]
+        products = [gram(own) for own in channels.channel_rows(view, view.positions(rows))]
         targets = torch.from_numpy(np.repeat(np.arange(counts.size), counts))
         taken = np.minimum(self.references, np.maximum(counts - 1, 1))
         starts = np.cumsum(counts) - counts
@@ -153,10 +149,11 @@ class GraphAny(Derived[Floats]):
                 return  # Batch normalisation needs two nodes.
             among, across = np.ix_(reference, reference), np.ix_(query, reference)
             predictions = [
-                own[across] @ least_squares(own[among], taken, self.penalty) for own in products
+                own[across] @ channels.least_squares(own[among], taken, self.penalty)
+                for own in products
             ]
             stacked = np.stack(predictions, axis=1)
-            shares = mixer(torch.from_numpy(similarities(stacked, self.entropy)), noise)
+            shares = mixer(torch.from_numpy(channels.similarities(stacked, self.entropy)), noise)
             mixed = torch.einsum("ni,nic->nc", shares, torch.from_numpy(stacked[:, :LOW_PASS]))
             loss = F.cross_entropy(mixed, targets[query])
             optimiser.zero_grad()

@@ -17,11 +17,10 @@ from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.attention import weighted_means
-from nodegraft.methods.neural.encoders.encoder import Encoder
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.methods.neural.meta import MetaTraining, leave_one_out, macro_accuracy
 from nodegraft.methods.neural.prototypes import published_embeddings, squared_distances
+from nodegraft.methods.neural.training import MetaTraining, leave_one_out, macro_accuracy
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned

@@ -13,10 +13,9 @@ from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat,
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import embed_rows
+from nodegraft.methods.neural.encoders import embed_rows
 from nodegraft.methods.neural.losses import distillation_loss
-from nodegraft.methods.neural.prototypes import class_means, squared_distances
-from nodegraft.methods.neural.replay import herding
+from nodegraft.methods.neural.prototypes import class_means, herding, squared_distances
 from nodegraft.methods.templates.classifying import Classifying
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

@@ -17,10 +17,9 @@ from nodegraft.base.parameters.constraints import (
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.maml import MAML, AdaptedModel, InnerLoop
-from nodegraft.methods.neural.meta import MetaTraining
+from nodegraft.methods.neural.training import MetaTraining
 from nodegraft.methods.templates.episodic import Episodic
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nodegraft.base.parameters.constraints import PositiveInt
-from nodegraft.methods.neural.encoders.gat import GAT
+from nodegraft.methods.neural.encoders import GAT
 from nodegraft.methods.proto_gcn import ProtoGCN
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import CheckpointError, ClassNameError, NodegraftError
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
-from nodegraft.graph.class_names import class_name
+from nodegraft.graph.labels import class_name
 
 
 @dataclass(frozen=True)

@@ -18,22 +18,12 @@ from numpy.typing import NDArray
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.base.html import summary_html
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.tabular import summary_html
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.model.checkpoint import (
-    OTHERS,
-    SavedModel,
-    State,
-    kept_bytes,
-    pack,
-    pack_model,
-    read_model,
-    unpack,
-    write_model,
-)
+from nodegraft.model import checkpoint
 from nodegraft.model.class_table import ClassTable
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import GraphInputs, learned, learned_json, learned_kinds
@@ -186,13 +176,13 @@ class Stateful(Hooks):
 
     # Saving and loading.
 
-    def state(self) -> State:
+    def state(self) -> checkpoint.State:
         """Return the learned state as arrays and JSON."""
-        return pack(*self._learned())
+        return checkpoint.pack(*self._learned())
 
     def kept_bytes(self) -> int:
         """Return the size of the learned state in bytes."""
-        return kept_bytes(*self._learned())
+        return checkpoint.kept_bytes(*self._learned())
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, str]]:
         kinds = learned_kinds(type(self))
@@ -206,13 +196,13 @@ class Stateful(Hooks):
         """
         model = self._now()
         header, recipe = model._header()
-        write_model(Path(directory), header, model.state(), model._card(), recipe)
+        checkpoint.write_model(Path(directory), header, model.state(), model._card(), recipe)
 
     def packed(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the whole model as arrays and JSON, as :meth:`save` writes it."""
         model = self._now()
         header, recipe = model._header()
-        return pack_model(header, model.state(), recipe)
+        return checkpoint.pack_model(header, model.state(), recipe)
 
     def _header(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if not len(self._table):
@@ -234,7 +224,7 @@ class Stateful(Hooks):
         Args:
             directory: What :meth:`save` wrote.
         """
-        saved = read_model(Path(directory))
+        saved = checkpoint.read_model(Path(directory))
         if saved.header["method"] != cls.name:
             raise CheckpointError(
                 f"{directory} holds a {saved.header['method']} model, not {cls.name}: use "
@@ -243,7 +233,7 @@ class Stateful(Hooks):
         return cls.from_saved(saved)
 
     @classmethod
-    def from_saved(cls, saved: SavedModel) -> Self:
+    def from_saved(cls, saved: checkpoint.SavedModel) -> Self:
         """Build the model from its saved form.
 
         Args:
@@ -253,7 +243,7 @@ class Stateful(Hooks):
             model = build(cls, saved.header["parameters"])
         except ParameterError as error:
             raise CheckpointError(f"The saved parameters do not fit: {error}") from error
-        vars(model).update(unpack(saved.state, learned_kinds(cls)))
+        vars(model).update(checkpoint.unpack(saved.state, learned_kinds(cls)))
         table = ClassTable.from_json(saved.header["classes"])
         keys: KeyedLabels = getattr(model, "labels_", KeyedLabels({}))
         counts = [(name, len(members)) for name, members in keys.items()]
@@ -267,7 +257,7 @@ class Stateful(Hooks):
             model.check_learned()
         except (KeyError, ValueError, TypeError, ParameterError) as error:
             raise CheckpointError(
-                f"The saved state does not fit together: {error}. {OTHERS}"
+                f"The saved state does not fit together: {error}. {checkpoint.OTHERS}"
             ) from error
         return model
 

@@ -24,7 +24,7 @@ from nodegraft.service.auth.tokens import TokenCache
 from nodegraft.service.dependencies import BEARER
 from nodegraft.service.errors import add_error_handlers
 from nodegraft.service.live.writer_process import WriterProcess
-from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.observability import Metrics
 from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.schemas import ErrorResponse, error_responses
 from nodegraft.service.service import Service
@@ -106,7 +106,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
     add_error_handlers(app)
     app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)
     if traces:
-        from nodegraft.service.observability.traces import TraceMiddleware
+        from nodegraft.service.traces import TraceMiddleware
 
         app.add_middleware(TraceMiddleware, tracer=traces.get_tracer("nodegraft"))
     return app
@@ -136,6 +136,6 @@ def require_scopes(router: APIRouter) -> None:
 def _tracer_provider() -> "TracerProvider | None":
     if not trace_exporters():
         return None
-    from nodegraft.service.observability.traces import tracer_provider  # OpenTelemetry is an extra
+    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an extra
 
     return tracer_provider()

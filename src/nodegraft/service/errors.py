@@ -11,23 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from nodegraft.base.errors import (
-    CandidateWaitsError,
-    ClassNameError,
-    DataError,
-    GateError,
-    NoCandidateError,
-    NodegraftError,
-    NotSupportedError,
-    ParameterError,
-    RequestConflictError,
-    SimilarNameError,
-    StoreChangedError,
-    StoreError,
-    StoreUnreachableError,
-    TablesError,
-    UnknownNodeError,
-)
+from nodegraft.base import errors
 
 MAX_PROBLEMS = 5
 """At most this many invalid fields of one request are named."""
@@ -36,28 +20,28 @@ LOG = logging.getLogger("nodegraft.service")
 
 _SEE_SCHEMA = "Compare your request with /openapi.json."
 
-_RESPONSES: dict[type[NodegraftError], tuple[int, str]] = {
+_RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
     # The first match counts, so subclasses come before their parents.
-    GateError: (
+    errors.GateError: (
         409,
         "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
     ),
-    StoreChangedError: (409, "Send it again."),
-    StoreUnreachableError: (503, "Send it again in a few seconds."),
-    RequestConflictError: (422, "Use a new Idempotency-Key."),
-    ClassNameError: (409, "See GET /v1/classes."),
-    NoCandidateError: (404, "Use live or newest instead of candidate."),
-    StoreError: (409, "See GET /v1/history."),
-    UnknownNodeError: (
+    errors.StoreChangedError: (409, "Send it again."),
+    errors.StoreUnreachableError: (503, "Send it again in a few seconds."),
+    errors.RequestConflictError: (422, "Use a new Idempotency-Key."),
+    errors.ClassNameError: (409, "See GET /v1/classes."),
+    errors.NoCandidateError: (404, "Use live or newest instead of candidate."),
+    errors.StoreError: (409, "See GET /v1/history."),
+    errors.UnknownNodeError: (
         404,
         "Omit these keys, add them (POST /v1/nodes), or read another version: version=newest.",
     ),
-    NotSupportedError: (
+    errors.NotSupportedError: (
         422,
         "Use a store whose method supports it, such as graft.",
     ),
-    DataError: (422, _SEE_SCHEMA),
-    ParameterError: (422, _SEE_SCHEMA),
+    errors.DataError: (422, _SEE_SCHEMA),
+    errors.ParameterError: (422, _SEE_SCHEMA),
 }
 
 
@@ -114,7 +98,7 @@ def internal_error(error: Exception) -> HttpError:
     return HttpError(500, "internal", "Internal error.", advice)
 
 
-def http_error(error: NodegraftError) -> HttpError:
+def http_error(error: errors.NodegraftError) -> HttpError:
     """Return the response for an error of nodegraft.
 
     Args:
@@ -123,21 +107,21 @@ def http_error(error: NodegraftError) -> HttpError:
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
     more: dict[str, Any] = {}
-    if isinstance(error, CandidateWaitsError):
+    if isinstance(error, errors.CandidateWaitsError):
         number = error.candidate
         advice = (
             f"Promote it (POST /v1/versions/{number}:promote), discard it (POST /v1/versions/"
             f"{number}:discard), or omit promote=true to add the change to it."
         )
         return HttpError(409, error.code, error.what_happened, advice)
-    if isinstance(error, TablesError):
+    if isinstance(error, errors.TablesError):
         # The error's own advice names Python arguments and CLI options.
         advice = "Correct or omit these rows of `nodes` and `edges`, and send it again."
         return HttpError(status, error.code, error.what_happened, advice)
-    if isinstance(error, SimilarNameError):
+    if isinstance(error, errors.SimilarNameError):
         advice = f'Use {error.other!r}; or, if these are two classes, send "force_name": true.'
         return HttpError(409, error.code, error.what_happened, advice)
-    if isinstance(error, GateError):
+    if isinstance(error, errors.GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
     return HttpError(status, error.code, str(error), advice, headers, **more)
@@ -149,7 +133,7 @@ def add_error_handlers(app: FastAPI) -> None:
     Args:
         app: The application.
     """
-    app.add_exception_handler(NodegraftError, _handler(http_error))
+    app.add_exception_handler(errors.NodegraftError, _handler(http_error))
     app.add_exception_handler(HttpError, _handler(lambda error: error))
     app.add_exception_handler(RequestValidationError, _handler(_invalid_request))
     app.add_exception_handler(HTTPException, _handler(_from_http_exception))

@@ -20,9 +20,8 @@ with extra("serve", package="uvicorn", purpose="A service"):
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    from nodegraft.service.auth.timeouts import FLOOD, TimeoutProtocol
-    from nodegraft.service.observability.logs import LOGGING
-    from nodegraft.service.observability.metrics import SEVERAL_WORKERS
+    from nodegraft.service.auth.limits import FLOOD, TimeoutProtocol
+    from nodegraft.service.observability import LOGGING, SEVERAL_WORKERS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -52,7 +51,7 @@ def check(settings: Settings) -> None:
         settings.check(tokens.read())
     if trace_exporters():
         # If OpenTelemetry is missing, this import raises an error that names the extra.
-        import nodegraft.service.observability.traces  # noqa: F401
+        import nodegraft.service.traces  # noqa: F401
     # Opening the store raises an error if the folder holds none.
     Store.open(settings.store).close()
 

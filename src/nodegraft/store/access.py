@@ -11,19 +11,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, Self
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    DateTime,
-    String,
-    Table,
-    Text,
-    delete,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from nodegraft.analysis.version import now
@@ -129,16 +117,16 @@ RESERVED_NAME = "local"
 """Name of the anonymous caller on loopback. A token of this name would share its rate limit, and
 the history could not tell the two apart."""
 
-TOKENS = Table(
+TOKENS = sa.Table(
     "tokens",
     metadata,
-    Column("name", String(LONGEST_NAME), primary_key=True),
-    Column("scope", String(16), nullable=False),
-    Column("digest", String(64), nullable=False, unique=True),
-    Column("created_by", Text, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
-    Column("last_used_at", DateTime(timezone=True)),
-    Column("expires_at", DateTime(timezone=True)),
+    sa.Column("name", sa.String(LONGEST_NAME), primary_key=True),
+    sa.Column("scope", sa.String(16), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("created_by", sa.Text, nullable=False),
+    sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("last_used_at", sa.DateTime(timezone=True)),
+    sa.Column("expires_at", sa.DateTime(timezone=True)),
 )
 
 
@@ -180,7 +168,7 @@ class StoreTokens:
         try:
             with self._journal.connection() as connection:
                 rows = connection.execute(
-                    select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
+                    sa.select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
                 ).mappings()
                 tokens = tuple(_token(row) for row in rows)
                 # A link that leads nowhere counts, too.
@@ -225,7 +213,7 @@ class StoreTokens:
         }
         try:
             with self._journal.transaction() as connection:
-                connection.execute(insert(TOKENS).values(**vars(token)))
+                connection.execute(sa.insert(TOKENS).values(**vars(token)))
                 add_audit_entry(connection, ADD, detail, intent)
                 with suppress(OSError):
                     # The folder may be read-only beside a database server, whose audit entries do.
@@ -246,11 +234,11 @@ class StoreTokens:
         with self._journal.transaction() as connection:
             # The deletion comes first: SQLite can not turn a reading transaction into a writing
             # one after somebody else has written.
-            deleted = connection.execute(delete(TOKENS).where(TOKENS.c.name == name))
+            deleted = connection.execute(sa.delete(TOKENS).where(TOKENS.c.name == name))
             if deleted.rowcount:
                 add_audit_entry(connection, REVOKE, {"name": name}, Intent(author=author))
                 return
-            names = connection.execute(select(TOKENS.c.name).order_by(TOKENS.c.name)).scalars()
+            names = connection.execute(sa.select(TOKENS.c.name).order_by(TOKENS.c.name)).scalars()
             known = ", ".join(names) or "none"
         raise ParameterError(f"There is no token called {name!r}. The store has: {known}.")
 
@@ -261,17 +249,19 @@ class StoreTokens:
         """
         with self._journal.transaction() as connection, skip_locked(connection):
             for digest, at in uses.items():
-                is_due = or_(
+                is_due = sa.or_(
                     TOKENS.c.last_used_at.is_(None), TOKENS.c.last_used_at <= at - USE_INTERVAL
                 )
                 connection.execute(
-                    update(TOKENS).where(TOKENS.c.digest == digest, is_due).values(last_used_at=at)
+                    sa.update(TOKENS)
+                    .where(TOKENS.c.digest == digest, is_due)
+                    .values(last_used_at=at)
                 )
 
 
-def _ever_had_tokens(connection: Connection) -> bool:
-    found = select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
-    return connection.execute(found).first() is not None
+def _ever_had_tokens(connection: sa.Connection) -> bool:
+    query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def _sentence(error: Exception) -> str:

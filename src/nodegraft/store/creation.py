@@ -25,19 +25,10 @@ from nodegraft.model.confidence import DEFAULT_WORLD, World
 from nodegraft.model.registry import has_open_set_score
 from nodegraft.store.intent import Intent
 from nodegraft.store.label_changes import fit_measures
+from nodegraft.store.objects import place as places
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.graph_objects import require_local
 from nodegraft.store.objects.objects import Objects
-from nodegraft.store.objects.place import (
-    OBJECTS,
-    SETTINGS,
-    StoreSettings,
-    claim_place,
-    journal_in,
-    refuse_links,
-    settings_text,
-    write_store_id,
-)
 from nodegraft.store.objects.states import States
 from nodegraft.store.settings import WORLD, refuse_open_world, set_value
 from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
@@ -55,7 +46,7 @@ def made_in(
     parameters: Mapping[str, Any],
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
-    settings: StoreSettings,
+    settings: places.StoreSettings,
     world: World | None,
     intent: Intent,
     listener: Listener,
@@ -67,7 +58,7 @@ def made_in(
         texts: Text of each node; None for none.
         world: Whether nodes may belong to unknown classes; None for the method's default.
     """
-    refuse_links(folder)
+    places.refuse_links(folder)
     _refuse_taken(folder)
     settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
     world = _world_of(method, world)
@@ -87,7 +78,7 @@ def made_in(
         require_local(objects)
     # Similar class names are no error here; the report on the tables names them.
     checked = StoreLabels().added(labels, force_name=True)
-    store_id = claim_place(objects)
+    store_id = places.claim_place(objects)
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
@@ -102,7 +93,7 @@ def made_in(
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
 
     def write_settings(connection: Connection) -> None:
-        write_store_id(connection, store_id)
+        places.write_store_id(connection, store_id)
         # Without an open-set score the world is closed, whatever the setting.
         if has_open_set_score(method):
             set_value(connection, WORLD.name, world, intent)
@@ -114,7 +105,7 @@ def made_in(
         # Another process has created a store here meanwhile.
         journal.close()
         if ours:
-            (folder / SETTINGS).unlink()
+            (folder / places.SETTINGS).unlink()
         raise
     return journal
 
@@ -146,11 +137,13 @@ def _require_unused(objects: str) -> None:
         )
 
 
-def _settings_written(folder: Path, settings: StoreSettings) -> bool:
+def _settings_written(folder: Path, settings: places.StoreSettings) -> bool:
     # A file with a password is private.
     mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
-        return WriteOnceFolder(folder).write(SETTINGS, settings_text(settings).encode(), mode)
+        return WriteOnceFolder(folder).write(
+            places.SETTINGS, places.settings_text(settings).encode(), mode
+        )
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {error.strerror or error}.") from error
 
@@ -162,15 +155,15 @@ def _refuse_taken(folder: Path) -> None:
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     # Drafts that a killed process has left.
     left = {name for name in left if not name.startswith(".")}
-    strange = left - {OBJECTS, DERIVED, SETTINGS, *DATABASE_FILES}
-    if strange or (SETTINGS in left and not _unfinished(folder)):
+    strange = left - {places.OBJECTS, DERIVED, places.SETTINGS, *DATABASE_FILES}
+    if strange or (places.SETTINGS in left and not _unfinished(folder)):
         raise StoreError(f"{folder} already exists: choose a new folder for the store.")
-    (folder / SETTINGS).unlink(missing_ok=True)
+    (folder / places.SETTINGS).unlink(missing_ok=True)
 
 
 def _unfinished(folder: Path) -> bool:
     try:
-        with closing(journal_in(folder)) as journal:
+        with closing(places.journal_in(folder)) as journal:
             require_current(journal)
             journal.version()
     except UnfinishedStoreError:

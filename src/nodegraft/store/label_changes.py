@@ -20,8 +20,8 @@ from nodegraft.store.versions.versions import (
 )
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.labels.changes import ClassSuccession
     from nodegraft.analysis.labels.labels import StoreLabels
-    from nodegraft.analysis.labels.succession import ClassSuccession
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.snapshot import State
 

@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from nodegraft.base.errors import StoreError
-from nodegraft.base.files.finished import write_sidecar
+from nodegraft.base.files.array_file import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.store.objects.place import CARDS
 from nodegraft.store.parts import StoreParts

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import ParameterError, StoreError
-from nodegraft.base.html import summary_html
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.base.tabular import ColumnTable, Records
+from nodegraft.base.tabular import ColumnTable, Records, summary_html
 from nodegraft.store.parts import StoreParts
 
 if TYPE_CHECKING:
@@ -43,8 +42,8 @@ class StoreViews:
         return ColumnTable(
             {
                 "class": list(labels),
-                "labels": [len(one.taught) for one in labels.values()],
-                "held_out": [len(one.held_out) for one in labels.values()],
+                "labels": [len(own.taught) for own in labels.values()],
+                "held_out": [len(own.held_out) for own in labels.values()],
                 "session": list(labels.sessions.values()),
             }
         )
@@ -58,8 +57,8 @@ class StoreViews:
         labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
         rows = [
             (key, name, is_held_out)
-            for name, one in labels.items()
-            for keys, is_held_out in ((one.taught, False), (one.held_out, True))
+            for name, own in labels.items()
+            for keys, is_held_out in ((own.taught, False), (own.held_out, True))
             for key in keys
         ]
         names = ("node", "label", "held_out")
@@ -96,7 +95,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
+        from nodegraft.analysis.rendering.plots import confusion_size, draw_confusion
 
         validate_value("most", most, PositiveInt)
         matrix = self._labelled(labels, version).confusion
@@ -120,7 +119,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import draw_recall, recall_size
+        from nodegraft.analysis.rendering.plots import draw_recall, recall_size
 
         validate_value("most", most, PositiveInt)
         recalls = self._labelled(labels, version).by_class
@@ -142,7 +141,7 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_calibration
+        from nodegraft.analysis.rendering.plots import SIZE, draw_calibration
 
         bins = self._labelled(labels, version).calibration
         return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
@@ -154,15 +153,15 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_history
+        from nodegraft.analysis.rendering.plots import SIZE, draw_history
 
-        counts = {one.number: one.held_out for one in self.parts.journal.versions()}
+        counts = {row.number: row.held_out for row in self.parts.journal.versions()}
         if not any(count.asked for count in counts.values()):
             raise StoreError(
                 "No version has a held-out node, so there is no accuracy to plot: a store holds "
                 "out labels where a class has ten or more."
             )
-        live = [one.version for one in self.parts.journal.promotions()]
+        live = [row.version for row in self.parts.journal.promotions()]
         return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
 
     def plot_learning_curve(
@@ -180,9 +179,11 @@ class StoreViews:
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_learning_curve
+        from nodegraft.analysis.rendering.plots import SIZE, draw_learning_curve
 
-        counts = {one.labels_of_a_class: one.count for one in self.learning_curve(sizes, version)}
+        counts = {
+            point.labels_of_a_class: point.count for point in self.learning_curve(sizes, version)
+        }
         return draw_on(ax, SIZE, lambda axes: draw_learning_curve(axes, counts))
 
     def plot_map(
@@ -202,12 +203,12 @@ class StoreViews:
         """
         from nodegraft.analysis.node_map import coloured_map
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.map import SIZE, draw_map
+        from nodegraft.analysis.rendering.plots import MAP_SIZE, draw_map
 
         places, names, first = coloured_map(self._state(version))
         if classes is not None and (unknown := [name for name in classes if name not in first]):
             raise ParameterError(f"classes={unknown} are no classes of this version.")
-        return draw_on(ax, SIZE, lambda axes: draw_map(axes, places, names, classes or first))
+        return draw_on(ax, MAP_SIZE, lambda axes: draw_map(axes, places, names, classes or first))
 
     def _state(self, version: int | None) -> "State":
         number = self.parts.versions.live if version is None else version
@@ -226,7 +227,7 @@ class StoreViews:
         live = heads.live
         waiting = [("candidate version", _named(heads.candidate))] if heads.candidate else []
         labels = parts.states.labels(live.labels)
-        counts = [f"{name} {len(one.all):,}" for name, one in labels.items()]
+        counts = [f"{name} {len(own.all):,}" for name, own in labels.items()]
         facts = [
             ("live version", _named(live)),
             *waiting,
@@ -234,7 +235,7 @@ class StoreViews:
             ("method", parts.states.unlearned(live.names).model.name),
             ("world", parts.settings.world),
             ("classes", f"{len(labels)}"),
-            ("labels", f"{sum(len(one.all) for one in labels.values()):,}: {listed(counts)}"),
+            ("labels", f"{sum(len(own.all) for own in labels.values()):,}: {listed(counts)}"),
             *parts.states.graph(live.graph).facts(),
         ]
         return summary_html(f"Store {self.place.name}", facts)

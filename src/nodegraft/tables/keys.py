@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
-from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored
-from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.disk.mapped_keys import MappedKeys, PackedTexts, Stored
 from nodegraft.graph.keys import KeyArray, KeyType, NodeKeys, key_array
 from nodegraft.tables.columns import SourceTable, are_integers, is_text
 

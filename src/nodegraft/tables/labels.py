@@ -9,15 +9,15 @@ import pyarrow as pa
 from nodegraft.base.errors import ClassNameError, DataError
 from nodegraft.base.parameters.constraints import NonNegativeInt, OpenFraction
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.class_names import (
-    MOST_CHARACTERS,
-    has_control_characters,
-    likely_duplicates,
-)
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, NodeKeys, hash_order, key_array, several
-from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.labels import (
+    MOST_CHARACTERS,
+    NodeLabels,
+    has_control_characters,
+    likely_duplicates,
+)
 from nodegraft.tables.columns import Source, SourceTable, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -123,8 +123,8 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
     validate_value("share", share, OpenFraction)
     validate_value("seed", seed, NonNegativeInt)
     training, held_out = ByClass(), ByClass()
-    for name, given in keys_by_class(labels).items():
-        keys = key_array(several(given, f"nodes of class {name!r}"))
+    for name, class_keys in keys_by_class(labels).items():
+        keys = key_array(several(class_keys, f"nodes of class {name!r}"))
         if not keys.size:
             raise ClassNameError(f"Class {name!r} has no nodes.")
         ordered: list[Key] = keys[hash_order(keys, seed)].tolist()
@@ -178,7 +178,7 @@ def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> Label
 def _label_findings(
     table: SourceTable, key: str, label: str, kinds: Mapping[str, list[int]], names: list[str]
 ) -> list[Finding]:
-    places = {kind: np.array(found, dtype=np.int64) for kind, found in kinds.items()}
+    places = {kind: np.array(rows, dtype=np.int64) for kind, rows in kinds.items()}
     column = table.column(key)
 
     def about(kind: str, what: str, blocking: str, fatal: bool = False) -> list[Finding]:

@@ -104,22 +104,22 @@ def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
     _refuse(
         f"keys that are no {'text' if graph.has_text_keys else 'integer'}, as those of the graph",
         [
-            f"row {place}: {one!r}"
-            for place, one in enumerate(given, 1)
-            if one is not None and not _is_key(one, kind)
+            f"row {place}: {key!r}"
+            for place, key in enumerate(given, 1)
+            if key is not None and not _is_key(key, kind)
         ],
     )
-    named = [(place, one) for place, one in enumerate(given, 1) if one is not None]
-    found = graph.node_keys.find([one for _, one in named])
+    named = [(place, key) for place, key in enumerate(given, 1) if key is not None]
+    found = graph.node_keys.find([key for _, key in named])
     _refuse(
         "rows whose key is a node of the graph",
-        [f"row {at}: {one!r}" for (at, one), row in zip(named, found, strict=True) if row >= 0],
+        [f"row {at}: {key!r}" for (at, key), row in zip(named, found, strict=True) if row >= 0],
         "Predict a node by its key; or omit the key to look at the row as another node.",
     )
-    names: list[Key] = [f"row {at}" if one is None else one for at, one in enumerate(given, 1)]
+    names: list[Key] = [f"row {at}" if key is None else key for at, key in enumerate(given, 1)]
     called = list(enumerate(names, 1))
-    first = {one: place for place, one in reversed(called)}
-    again = [f"row {at}: {one!r} as in row {first[one]}" for at, one in called if first[one] != at]
+    first = {key: place for place, key in reversed(called)}
+    again = [f"row {at}: {key!r} as in row {first[key]}" for at, key in called if first[key] != at]
     _refuse("rows with the name of an earlier row", again)
     return names
 

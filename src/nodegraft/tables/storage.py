@@ -7,8 +7,7 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
-from nodegraft.graph.disk.manifest import MANIFEST, Manifest
-from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.disk.mapped import MANIFEST, Manifest, MappedStore
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.graph import Graph

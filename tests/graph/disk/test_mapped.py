@@ -9,8 +9,7 @@ import pytest
 from nodegraft.base.errors import CheckpointError, DamagedFileError, DataError
 from nodegraft.base.files import array_file
 from nodegraft.base.files.array_file import StoredArray
-from nodegraft.graph.disk.manifest import MANIFEST, Manifest
-from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.disk.mapped import MANIFEST, Manifest, MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.storage import load_graph

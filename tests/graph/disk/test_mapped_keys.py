@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodegraft.graph.disk import mapped_keys
-from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored, index_hashes
-from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.disk.mapped_keys import MappedKeys, PackedTexts, Stored, index_hashes
 from nodegraft.graph.growth.growing import with_keys
 from nodegraft.graph.keys import NodeKeys, key_array
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.lab.benchmark.archive import Archive, read_documents, write_failure
 from nodegraft.lab.benchmark.query import query_records
-from nodegraft.lab.benchmark.records.archive import Archive, read_documents, write_failure
 from tests.lab.runners.runs import job
 
 

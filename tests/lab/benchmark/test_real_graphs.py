@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
-from nodegraft.lab.benchmark.records.archive import Archive
+from nodegraft.lab.benchmark.archive import Archive
 from tests.slow_suite import slow
 
 RESULTS = Path(__file__).parents[3] / "results"

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.lab.benchmark.records.archive import Archive, read_documents
+from nodegraft.lab.benchmark.archive import Archive, read_documents
 from nodegraft.lab.benchmark.suite import Suite
-from nodegraft.lab.report.site import write_report
+from nodegraft.lab.report.page import write_report
 
 SUITE = """
 arrival = "with-class"

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from nodegraft.analysis.rendering.markup import to_html, to_latex
-from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.rendering.table import Table, to_html, to_latex
 from nodegraft.lab.report.page import sentences, templates
 
 TABLE = Table.of(

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from nodegraft.lab.benchmark.archive import read_documents
 from nodegraft.lab.benchmark.job import Job
-from nodegraft.lab.benchmark.records.archive import read_documents
-from nodegraft.lab.benchmark.records.record import comparable
-from nodegraft.lab.runners.work import JobEnded, Runner
+from nodegraft.lab.benchmark.record import comparable
+from nodegraft.lab.runners.local import JobEnded, Runner
 
 SMALL = {"nodes": 300, "classes": 8}
 

@@ -2,9 +2,8 @@ import os
 import signal
 from pathlib import Path
 
-from nodegraft.lab.benchmark.records.archive import failed_keys, read_documents
-from nodegraft.lab.runners.local import LocalRunner
-from nodegraft.lab.runners.work import JobEnded, JobStarted, run_job
+from nodegraft.lab.benchmark.archive import failed_keys, read_documents
+from nodegraft.lab.runners.local import JobEnded, JobStarted, LocalRunner, run_job
 from tests.lab.runners.runs import contents, ended, job
 
 

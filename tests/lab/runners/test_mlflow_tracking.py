@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from mlflow.tracking import MlflowClient
 
-from nodegraft.lab.benchmark.records.archive import read_documents
+from nodegraft.lab.benchmark.archive import read_documents
+from nodegraft.lab.runners.local import JobStarted, run_job
 from nodegraft.lab.runners.mlflow_tracking import EXPERIMENT, RECORD, MlflowTracker
-from nodegraft.lab.runners.work import JobStarted, run_job
 from tests.lab.runners.runs import job
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what MLflow and its database do is theirs

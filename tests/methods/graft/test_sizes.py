@@ -11,7 +11,7 @@ from studies.sizes import Case, measured_apart
 
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
-from nodegraft.graph.disk.blocks.propagate import propagate
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges import row_blocks
 from nodegraft.graph.edges.matrix import IntArray

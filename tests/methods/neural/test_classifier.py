@@ -1,7 +1,7 @@
 import torch
 
-from nodegraft.methods.neural.classifier import Classifier
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
+from nodegraft.methods.templates.classifying import Classifier
 from tests.graph.reference import random_graph
 
 

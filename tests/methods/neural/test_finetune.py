@@ -4,8 +4,8 @@ import torch.nn.functional as F
 
 from nodegraft.base.events import Listener
 from nodegraft.graph.graph import Graph
-from nodegraft.methods.neural.classifier import Classifier, Finetuning
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
+from nodegraft.methods.templates.classifying import Classifier, Finetuning
 from tests.graph.reference import random_graph
 
 ROWS, TARGETS = np.array([9, 3, 9, 20]), torch.tensor([0, 1, 0, 2])

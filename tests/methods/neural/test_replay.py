@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.methods.neural import replay
-from nodegraft.methods.neural.replay import (
+from nodegraft.methods.neural import prototypes
+from nodegraft.methods.neural.prototypes import (
     coverage_maximisation,
     herding,
     influence_maximisation,
@@ -71,7 +71,7 @@ def test_coverage_in_blocks_is_coverage(monkeypatch: pytest.MonkeyPatch) -> None
         for i in range(50)
     ]
     assert coverage_maximisation(vectors, targets, 1.3).tolist() == expected
-    monkeypatch.setattr(replay, "MAX_DISTANCES", 120)
+    monkeypatch.setattr(prototypes, "MAX_DISTANCES", 120)
     assert coverage_maximisation(vectors, targets, 1.3).tolist() == expected
 
 

@@ -12,8 +12,7 @@ from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.templates.in_blocks import encode_for
-from nodegraft.methods.templates.pretrained import Pretrained
+from nodegraft.methods.templates.pretrained import Pretrained, encode_for
 from nodegraft.model.method import Method
 from nodegraft.model.registry import list_methods, load_model, make_method
 from nodegraft.tables.disk.save import save_mapped

@@ -17,7 +17,7 @@ from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.service.app import application
 from nodegraft.service.auth import tokens as token_cache
 from nodegraft.service.auth.middleware import OPEN
-from nodegraft.service.observability.logs import JsonLines
+from nodegraft.service.observability import JsonLines
 from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
 from nodegraft.store.access import Scope, StoreTokens

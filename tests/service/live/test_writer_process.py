@@ -22,8 +22,8 @@ from nodegraft.graph.growth.clearing import Cleared
 from nodegraft.methods.graft import evidence
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live import writer_process
-from nodegraft.service.live.writer import make_once
 from nodegraft.service.live.writer_process import WriterProcess
+from nodegraft.service.service import make_once
 from nodegraft.store.intent import IdempotencyKey, Intent
 from nodegraft.store.objects import states as state
 from nodegraft.store.objects.states import States

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nodegraft.service.observability.metrics import drop_dead_workers
+from nodegraft.service.observability import drop_dead_workers
 
 
 def test_a_worker_that_is_gone_says_nothing_more(tmp_path: Path) -> None:

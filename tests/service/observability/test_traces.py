@@ -114,7 +114,7 @@ def test_without_the_variable_nothing_is_traced(
 
 def test_who_lacks_the_packages_is_told_which(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
-    monkeypatch.delitem(sys.modules, "nodegraft.service.observability.traces", raising=False)
+    monkeypatch.delitem(sys.modules, "nodegraft.service.traces", raising=False)
     # As where only another package brought OpenTelemetry, without what sends spans.
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     with pytest.raises(MissingExtraError, match=r"nodegraft\[traces\]"):

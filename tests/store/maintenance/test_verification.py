@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from nodegraft.base.errors import StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
-from nodegraft.base.files.finished import SIDECAR
+from nodegraft.base.files.array_file import SIDECAR
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 from nodegraft.cli.app import app
 from nodegraft.store.intent import Intent

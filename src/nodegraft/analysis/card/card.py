@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nodegraft.analysis.accuracy import predict_labelled
-from nodegraft.analysis.calibration import ProbabilityBin
+from nodegraft.analysis.accuracy import ProbabilityBin, predict_labelled
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import AccuracyCount, Promotion, Version, describe_version
 from nodegraft.evaluation.confusion import ConfusionMatrix
@@ -149,7 +148,7 @@ class Card:
         """Return the card as plain JSON."""
         levels = (self.reliability or {}).items()
         reliability = {f"{least:.2f}": count.to_json() for least, count in levels}
-        history = [{**asdict(one), "held_out": one.held_out.to_json()} for one in self.history]
+        history = [{**asdict(step), "held_out": step.held_out.to_json()} for step in self.history]
         promotion = self.promotion and {**vars(self.promotion), "at": _iso(self.promotion)}
         return {
             **asdict(self),
@@ -157,7 +156,7 @@ class Card:
                 {**asdict(card), "held_out": card.held_out.to_json()} for card in self.classes
             ],
             "held_out": self.held_out.to_json(),
-            "calibration": [one.to_json() for one in self.calibration],
+            "calibration": [group.to_json() for group in self.calibration],
             "confusion": self.confusion.to_json() if self.confusion else [],
             "history": history,
             "reliability": reliability or None,
@@ -179,7 +178,7 @@ def card_of(
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
     """
-    found, whole = history[-1], [past for past in history if past.number not in pruned]
+    version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None
     by_class = measured.by_class if measured else {}
     right = measured.is_right if measured else np.zeros(0, dtype=bool)
@@ -187,13 +186,13 @@ def card_of(
     since = _since(whole, lambda past: set(class_names(past.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
-        version=found.number,
+        version=version_row.number,
         nodegraft=package_version("nodegraft"),
         method=state.model.name,
         parameters=state.model.get_params(),
         world=state.model.world,
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
-        graph=_graph(state, _since(whole, lambda past: {past.graph})[found.graph]),
+        graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
         classes=tuple(
             ClassCard(name, len(labels.taught), since[name], by_class.get(name, NONE))
             for name, labels in state.labels.items()

@@ -4,39 +4,31 @@ from collections.abc import Callable
 from functools import partial
 
 from nodegraft.analysis.card.card import Card
+from nodegraft.analysis.rendering import plots
 from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
-from nodegraft.analysis.rendering.plots.confusion import confusion_size, draw_confusion
-from nodegraft.analysis.rendering.plots.shares import (
-    SIZE,
-    draw_abstaining,
-    draw_calibration,
-    draw_history,
-    draw_recall,
-    recall_size,
-)
 from nodegraft.evaluation.confusion import ConfusionMatrix
 
 
 @figure_style
 def draw_card(card: Card) -> list[Picture]:
     """Draw the figures of a card, each on a background of its own, for light and dark pages."""
-    recalls = {one.name: one.held_out for one in card.classes if one.held_out.asked}
-    draw = partial(draw_recall, recalls=recalls)
-    pictures = [_picture("recall", _recall(card), recall_size(recalls), draw)]
+    recalls = {entry.name: entry.held_out for entry in card.classes if entry.held_out.asked}
+    draw = partial(plots.draw_recall, recalls=recalls)
+    pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
     if card.confusion is not None:
-        draw = partial(draw_confusion, matrix=card.confusion)
-        size = confusion_size(card.confusion)
+        draw = partial(plots.draw_confusion, matrix=card.confusion)
+        size = plots.confusion_size(card.confusion)
         pictures.append(_picture("confusion", _mistakes(card.confusion), size, draw))
     if card.reliability is not None:
-        draw = partial(draw_calibration, bins=card.calibration)
-        pictures.append(_picture("calibration", _calibration(card), SIZE, draw))
-        draw = partial(draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
-        pictures.append(_picture("abstaining", _abstaining(card), SIZE, draw))
+        draw = partial(plots.draw_calibration, bins=card.calibration)
+        pictures.append(_picture("calibration", _calibration(card), plots.SIZE, draw))
+        draw = partial(plots.draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
+        pictures.append(_picture("abstaining", _abstaining(card), plots.SIZE, draw))
     # The last version is measured again, on all of its held-out nodes.
-    counts = {one.version: one.held_out for one in card.history} | {card.version: card.held_out}
-    live = [one.version for one in card.history if one.was_live]
-    draw = partial(draw_history, counts=counts, live=live)
-    return [*pictures, _picture("history", _history(card), SIZE, draw)]
+    counts = {step.version: step.held_out for step in card.history} | {card.version: card.held_out}
+    live = [step.version for step in card.history if step.was_live]
+    draw = partial(plots.draw_history, counts=counts, live=live)
+    return [*pictures, _picture("history", _history(card), plots.SIZE, draw)]
 
 
 def _picture(
@@ -49,9 +41,9 @@ def _picture(
 
 
 def _recall(card: Card) -> str:
-    measured = [one for one in card.classes if one.held_out.asked]
+    measured = [entry for entry in card.classes if entry.held_out.asked]
     ranked = sorted(measured, key=lambda one: one.held_out.share or 0.0)
-    listed = "; ".join(f"{one.name} {one.held_out}" for one in ranked[:8])
+    listed = "; ".join(f"{entry.name} {entry.held_out}" for entry in ranked[:8])
     return f"Recall by class, lowest first: {listed}."
 
 
@@ -62,20 +54,20 @@ def _mistakes(matrix: ConfusionMatrix) -> str:
 
 def _calibration(card: Card) -> str:
     listed = (
-        f"{100 * one.probability:.0f} %: {one.count.right} of {one.count.asked} correct"
-        for one in card.calibration
+        f"{100 * group.probability:.0f} %: {group.count.right} of {group.count.asked} correct"
+        for group in card.calibration
     )
     return f"Correct predictions by mean probability: {'; '.join(listed)}."
 
 
 def _abstaining(card: Card) -> str:
     levels = "; ".join(
-        f"{least:.2f}: {one.asked} of {card.held_out.asked} predicted, {one.right} correctly"
-        for least, one in (card.reliability or {}).items()
+        f"{least:.2f}: {count.asked} of {card.held_out.asked} predicted, {count.right} correctly"
+        for least, count in (card.reliability or {}).items()
     )
     return f"By least confidence: {levels}."
 
 
 def _history(card: Card) -> str:
-    listed = "; ".join(f"{one.version}: {one.held_out}" for one in card.history[-8:])
+    listed = "; ".join(f"{step.version}: {step.held_out}" for step in card.history[-8:])
     return f"Held-out accuracy by version: {listed}."

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from nodegraft.analysis.calibration import calibration_error
+from nodegraft.analysis.accuracy import calibration_error
 from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.version import AccuracyCount
@@ -100,12 +100,12 @@ def _head(card: Card, store: str) -> str:
 
 
 def _what_it_is(card: Card) -> str:
-    graph, taught = card.graph, sum(one.labels for one in card.classes)
+    graph, labels = card.graph, sum(entry.labels for entry in card.classes)
     edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
     kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
     summary = (
         f"It predicts the class of a node. Method: `{card.method}`. It has {len(card.classes)} "
-        f"classes, learned from {taught:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
+        f"classes, learned from {labels:,} labelled nodes of a graph with {graph.nodes:,} nodes, "
         f"{graph.edges:,} edges{kinds} and {graph.features:,} features, unchanged since version "
         f"{graph.since}."
     )
@@ -131,15 +131,15 @@ def _how_well(card: Card) -> Iterator[str]:
     head = ("class", "labels learned", "held out", "correct", "recall", "95 % interval", "since")
     rows = [
         (
-            _text(one.name),
-            f"{one.labels:,}",
-            f"{one.held_out.asked:,}",
-            f"{one.held_out.right:,}" if one.held_out.asked else "–",
-            _percent(one.held_out.share),
-            _interval(one.held_out),
-            f"version {one.since}",
+            _text(entry.name),
+            f"{entry.labels:,}",
+            f"{entry.held_out.asked:,}",
+            f"{entry.held_out.right:,}" if entry.held_out.asked else "–",
+            _percent(entry.held_out.share),
+            _interval(entry.held_out),
+            f"version {entry.since}",
         )
-        for one in card.classes
+        for entry in card.classes
     ]
     yield _table(head, rows)
 
@@ -175,11 +175,11 @@ def _abstaining(card: Card, calibration: list[str], levels: list[str]) -> Iterat
     rows = [
         (
             f"{least:.2f}",
-            _percent(one.asked / card.held_out.asked if card.held_out.asked else None),
-            _percent(one.share),
-            _interval(one),
+            _percent(count.asked / card.held_out.asked if card.held_out.asked else None),
+            _percent(count.share),
+            _interval(count),
         )
-        for least, one in card.reliability.items()
+        for least, count in card.reliability.items()
     ]
     yield _table(("least confidence", "coverage", "accuracy", "95 % interval"), rows)
     yield from levels
@@ -220,8 +220,8 @@ def _percent(share: float | None) -> str:
 
 
 def _interval(count: AccuracyCount) -> str:
-    found = count.interval
-    return "–" if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f} %"
+    interval = count.interval
+    return "–" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f} %"
 
 
 def _text(text: str) -> str:
@@ -233,7 +233,7 @@ def limits(card: Card) -> list[str]:
     """Return sentences on what the model is not for and what was not measured."""
     few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
     abstains = ", unless it abstains; how often it does so was not measured"
-    found = [
+    sentences = [
         "It predicts only the classes above: a node of another class gets one of these"
         f"{abstains if card.reliability is not None else ''}.",
         "Held-out nodes are nodes that somebody chose to label. Others may be harder, which the "
@@ -245,7 +245,9 @@ def limits(card: Card) -> list[str]:
         "wrong prediction harms somebody.",
     ]
     if few:
-        found.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {listed(few)}.")
+        sentences.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {listed(few)}.")
     if card.unmeasured and card.held_out.asked:
-        found.insert(0, f"Not measured, because no node is held out: {listed(card.unmeasured)}.")
-    return found
+        sentences.insert(
+            0, f"Not measured, because no node is held out: {listed(card.unmeasured)}."
+        )
+    return sentences

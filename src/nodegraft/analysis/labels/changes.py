@@ -1,4 +1,4 @@
-"""Changes of the labels of a store, each a name with plain JSON, so that it can be applied again.
+"""Changes of the labels of a store, each a name with plain JSON, and which classes continue.
 
 A preview is the same computation without its last step. An older change is undone by applying the
 later changes again to the labels before it.
@@ -11,8 +11,122 @@ from typing import Any
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.labels.succession import ClassSuccession
 from nodegraft.base.errors import NodegraftError, StoreError
+
+
+class ClassSuccession:
+    """Old class name -> names of the classes that continue it.
+
+    >>> renamed = ClassSuccession({"hats": frozenset({"caps"})})
+    >>> renamed.continues("hats", "caps"), renamed.continues("shoes", "caps")
+    (True, False)
+
+    Args:
+        successors: Old class -> the classes that continue it; all others continue themselves.
+    """
+
+    def __init__(self, successors: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._successors = dict(successors or {})
+
+    @classmethod
+    def between(cls, before: "StoreLabels", after: "StoreLabels") -> "ClassSuccession":
+        """Work out the succession from who owns the labels of classes that are gone.
+
+        A class that is gone is continued by new classes that have some of its labels, and by an
+        old class that has all of them.
+        """
+        gone = [name for name in before if name not in after]
+        if not gone:
+            return cls()
+        owners, successors = after.owners(), dict[str, frozenset[str]]()
+        for name in gone:
+            label_owners = [owners.get(key) for key in before[name].all]
+            successors[name] = frozenset(
+                owner
+                for owner in set(label_owners)
+                if owner is not None
+                and (owner not in before or label_owners.count(owner) == len(label_owners))
+            )
+        return cls({name: some for name, some in successors.items() if some})
+
+    def of(self, name: str) -> frozenset[str]:
+        """Return the classes that continue an old class; its own name where nothing is known."""
+        return self._successors.get(name, frozenset((name,)))
+
+    def continues(self, old: str, new: str) -> bool:
+        """Return whether a new class is an old one, under the same name or another."""
+        return new in self.of(old)
+
+    def is_split(self, name: str) -> bool:
+        """Return whether several classes continue an old one."""
+        return len(self.of(name)) > 1
+
+
+WARNED_SHARE, WARNED_CLASSES = 0.1, 2.0
+"""A class causes a warning if it is predicted for more than this share of all nodes, and for more
+than this multiple of the mean share of a class."""
+
+
+@dataclass(frozen=True)
+class ChangedClass:
+    """Class that a change adds, or whose labels it changes."""
+
+    examples: int
+    """Number of training nodes after the change."""
+
+    predicted: int
+    """Number of compared nodes that are predicted to be of the class after the change."""
+
+    gained: int
+    """Number of these that were predicted to be of another class before."""
+
+
+def changed_classes(
+    before: StoreLabels,
+    after: StoreLabels,
+    names: ClassSuccession,
+    pairs: Mapping[tuple[str, str], int],
+) -> dict[str, ChangedClass]:
+    """Return the classes that are new or have other labels; a renamed class has the same labels.
+
+    Args:
+        pairs: (prediction before, prediction after) -> number of nodes.
+    """
+    unchanged = {
+        new for old in before for new in names.of(old) if new in after and after[new] == before[old]
+    }
+    return {
+        name: ChangedClass(
+            len(own.taught),
+            sum(count for (_, new), count in pairs.items() if new == name),
+            sum(
+                count
+                for (old, new), count in pairs.items()
+                if new == name and not names.continues(old, new)
+            ),
+        )
+        for name, own in after.items()
+        if name not in unchanged
+    }
+
+
+def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
+    """Return a sentence for each class with one example or with too many predictions."""
+    found = [
+        f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
+        "Add more examples."
+        for name, counts in changed.items()
+        if counts.examples == 1
+    ]
+    limit = max(WARNED_SHARE, WARNED_CLASSES / max(num_classes, 1))
+    return found + [
+        f"Class {name!r} would be predicted for {counts.predicted:,} of {asked:,} nodes "
+        f"({100 * counts.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
+        "examples are typical of it."
+        for name, counts in changed.items()
+        if counts.gained and counts.predicted > limit * asked
+    ]
+
 
 _ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
     "add": StoreLabels.added,

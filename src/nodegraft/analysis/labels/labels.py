@@ -7,10 +7,9 @@ from typing import Any
 
 from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
 from nodegraft.base.files.bundle import Arrays, Document, prefixed, under
-from nodegraft.graph.class_names import class_name, refuse_likely_duplicates
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
-from nodegraft.graph.labels import FindsRows, NodeLabels
+from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
 
 HELD_OUT, FEWEST = 0.2, 10
 """Share of a class's labels that is held out, and least number of labels for holding out any."""

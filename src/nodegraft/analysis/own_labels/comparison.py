@@ -65,7 +65,7 @@ class MethodResult:
     @property
     def first(self) -> Estimate:
         """Macro accuracy before the first new class."""
-        return Estimate.of([one.sessions[0].macro_accuracy for one in self.streams])
+        return Estimate.of([stream.sessions[0].macro_accuracy for stream in self.streams])
 
     @property
     def last(self) -> Estimate:
@@ -76,7 +76,7 @@ class MethodResult:
     def loss_per_class(self) -> Estimate:
         """Mean drop of macro accuracy per new class."""
         return Estimate.of(
-            [one.summary["performance_drop"] / _new_classes(one) for one in self.streams]
+            [stream.summary["performance_drop"] / _new_classes(stream) for stream in self.streams]
         )
 
     @property
@@ -87,8 +87,8 @@ class MethodResult:
         """
         return Estimate.of(
             [
-                float(np.mean([two.seconds + two.query_seconds for two in one.sessions[1:]]))
-                for one in self.streams
+                float(np.mean([two.seconds + two.query_seconds for two in stream.sessions[1:]]))
+                for stream in self.streams
             ]
         )
 
@@ -102,12 +102,12 @@ class MethodResult:
 
     @property
     def _last(self) -> list[float]:
-        return [one.sessions[-1].macro_accuracy for one in self.streams]
+        return [stream.sessions[-1].macro_accuracy for stream in self.streams]
 
     def to_json(self) -> dict[str, Any]:
         """Return the results as plain JSON; accuracies are shares between 0 and 1."""
         numbers = ("first", "last", "loss_per_class", "session_seconds")
-        sessions = [[two.macro_accuracy for two in one.sessions] for one in self.streams]
+        sessions = [[two.macro_accuracy for two in stream.sessions] for stream in self.streams]
         return {
             "method": self.method,
             **{name: asdict(getattr(self, name)) for name in numbers},
@@ -153,18 +153,18 @@ class Evaluation(Tabular):
         # Imported here because it is slow to import.
         import pyarrow as pa
 
-        behind = [one.ahead_of(self.best) for one in self.methods]
+        behind = [result.ahead_of(self.best) for result in self.methods]
         several = self.seeds > 1
         return pa.table(
             {
-                "method": [one.method for one in self.methods],
-                "first": [one.first.mean for one in self.methods],
-                "last": [one.last.mean for one in self.methods],
-                "last low": [one.last.ends[0] if several else None for one in self.methods],
-                "last high": [one.last.ends[1] if several else None for one in self.methods],
-                "behind best": [one.mean for one in behind],
-                "behind ±": [one.half_width if several else None for one in behind],
-                "session seconds": [one.session_seconds.mean for one in self.methods],
+                "method": [result.method for result in self.methods],
+                "first": [result.first.mean for result in self.methods],
+                "last": [result.last.mean for result in self.methods],
+                "last low": [result.last.ends[0] if several else None for result in self.methods],
+                "last high": [result.last.ends[1] if several else None for result in self.methods],
+                "behind best": [difference.mean for difference in behind],
+                "behind ±": [difference.half_width if several else None for difference in behind],
+                "session seconds": [result.session_seconds.mean for result in self.methods],
             }
         )
 
@@ -175,11 +175,13 @@ class Evaluation(Tabular):
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots.shares import SIZE, draw_sessions
+        from nodegraft.analysis.rendering.plots import SIZE, draw_sessions
 
         accuracies = {
-            one.method: [[two.macro_accuracy for two in each.sessions] for each in one.streams]
-            for one in self.methods
+            result.method: [
+                [two.macro_accuracy for two in each.sessions] for each in result.streams
+            ]
+            for result in self.methods
         }
         return draw_on(ax, SIZE, lambda axes: draw_sessions(axes, accuracies))
 
@@ -228,7 +230,7 @@ class Evaluation(Tabular):
             "recommended": self.recommended,
             "advice": self.advice,
             **asdict(self.plan),
-            "methods": [one.to_json() for one in self.methods],
+            "methods": [result.to_json() for result in self.methods],
             "lead": None if self.lead is None else asdict(self.lead),
         }
 

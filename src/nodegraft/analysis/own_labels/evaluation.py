@@ -38,16 +38,16 @@ def evaluate_methods(
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
     names = list(dict.fromkeys(chosen))
     parameters = {name: _parameters(state.model, name) for name in names}
-    plan = make_plan({name: len(one.all) for name, one in state.labels.items()}, shots)
-    found: dict[str, list[StreamResult]] = {name: [] for name in names}
+    plan = make_plan({name: len(own.all) for name, own in state.labels.items()}, shots)
+    results_of: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:
             # Each method gets its own stream: cached values must not speed up the next method.
             stream = own_stream(state, plan, seed)
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
             model = _made(name, parameters[name], seed)
-            found[name].append(evaluate(model, stream, listener=progress))
-    results = [MethodResult(name, tuple(streams)) for name, streams in found.items()]
+            results_of[name].append(evaluate(model, stream, listener=progress))
+    results = [MethodResult(name, tuple(streams)) for name, streams in results_of.items()]
     return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
 
 

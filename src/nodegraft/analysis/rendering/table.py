@@ -1,10 +1,49 @@
-"""A table as data, and how it looks in Markdown and LaTeX."""
+"""A table as data, and how it looks in Markdown, LaTeX and HTML."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 
-from nodegraft.analysis.rendering.markup import to_latex
+BOLD, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "…": r"\dots{}",
+}
+
+
+def to_latex(text: str) -> str:
+    r"""Escaped for LaTeX, with marks turned into its commands.
+
+    >>> to_latex("**+5 %** of *all_nodes*")
+    '\\textbf{+5 \\%} of \\emph{all\\_nodes}'
+    """
+    escaped = "".join(LATEX.get(letter, letter) for letter in text)
+    return EMPHASIS.sub(r"\\emph{\1}", BOLD.sub(r"\\textbf{\1}", escaped))
+
+
+def to_html(text: str) -> str:
+    """Escaped for HTML, with marks turned into its elements.
+
+    >>> to_html("**a** & *b*")
+    '<strong>a</strong> &amp; <em>b</em>'
+    """
+    return EMPHASIS.sub(r"<em>\1</em>", BOLD.sub(r"<strong>\1</strong>", escape(text)))
+
 
 NUMBER = re.compile(r"[+\-–−]?\d|–$")
 

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.finished import flush_to_disk
+from nodegraft.base.files.array_file import flush_to_disk
 from nodegraft.base.hashing import content_hash, file_hash
 
 ARRAYS = "arrays.safetensors"

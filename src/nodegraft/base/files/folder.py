@@ -14,7 +14,7 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.files.finished import flush_to_disk
+from nodegraft.base.files.array_file import flush_to_disk
 
 READABLE, PRIVATE = 0o444, 0o600
 """Modes of files: readable by everybody, or by the owner only."""

@@ -11,7 +11,7 @@ from nodegraft.base.counting import counted
 from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.cli.options import RayAddress, Repair, TableOptions, Workers, table_arguments
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.store import report_fields, report_table
+from nodegraft.cli.render.versions import report_fields, report_table
 from nodegraft.cli.results.store import BuiltGraph, Layers
 from nodegraft.cli.terminal import Terminal, line
 
@@ -74,8 +74,8 @@ def propagate(
     ray: RayAddress = None,
 ) -> Output[Layers]:
     """Propagate features along edges, on disk; run it again to resume."""
-    from nodegraft.graph.disk.blocks import propagate as blocks
-    from nodegraft.methods.templates.in_blocks import encode_for
+    from nodegraft.graph.disk.blocks import encode as blocks
+    from nodegraft.methods.templates.pretrained import encode_for
     from nodegraft.model.registry import load_model
     from nodegraft.tables.storage import load_graph
 

@@ -28,7 +28,7 @@ from nodegraft.cli.options import (
     table_arguments,
 )
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.store import creation_line, report_fields, report_table, world_line
+from nodegraft.cli.render.versions import creation_line, report_fields, report_table, world_line
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line

@@ -9,42 +9,24 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store
 from nodegraft.cli.options import AuthorOptions, By, DryRun, StorePlace
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.maintenance import (
-    pruned_line,
-    purged_lines,
-    setting_line,
-    settings_history_table,
-    settings_table,
-    verification_lines,
-)
-from nodegraft.cli.results.maintenance import (
-    ChangedSetting,
-    DamagedFile,
-    Migrated,
-    Pruned,
-    Purged,
-    Setting,
-    SettingChange,
-    Settings,
-    SettingsHistory,
-    Verified,
-)
+from nodegraft.cli.render import maintenance as render
+from nodegraft.cli.results import maintenance as results
 from nodegraft.cli.terminal import Terminal, line
 
 
 @command
-def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[Verified]:
+def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[results.Verified]:
     """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
     from nodegraft.store.store import Store
 
     found = Store.verify(place, author=by, listener=terminal)
-    value = Verified(
+    value = results.Verified(
         files=found.files,
         unused=found.unused,
-        damaged=[DamagedFile(**vars(finding)) for finding in found.findings],
+        damaged=[results.DamagedFile(**vars(finding)) for finding in found.findings],
         not_recorded=found.recorded,
     )
-    text = line(verification_lines(found).plain)
+    text = line(render.verification_lines(found).plain)
     return Output(value, (text,), exit_code=0 if found.is_clean else 1)
 
 
@@ -59,7 +41,7 @@ def settings(
     ] = False,
     *,
     options: AuthorOptions,
-) -> Output[Settings | SettingsHistory | ChangedSetting]:
+) -> Output[results.Settings | results.SettingsHistory | results.ChangedSetting]:
     """Show the settings of a store, or change one."""
     if history and change is not None:
         raise ParameterError("Give NAME=VALUE or --history, not both.")
@@ -67,14 +49,16 @@ def settings(
         if history:
             entries = store.settings_history()
             changes = [
-                SettingChange(**entry.detail, by=entry.by, note=entry.note, at=entry.at)
+                results.SettingChange(**entry.detail, by=entry.by, note=entry.note, at=entry.at)
                 for entry in reversed(entries)
             ]
-            return Output(SettingsHistory(changes), (settings_history_table(entries),))
+            return Output(
+                results.SettingsHistory(changes), (render.settings_history_table(entries),)
+            )
         if change is None:
             listed = store.settings()
-            value = Settings([Setting(**vars(setting)) for setting in listed])
-            return Output(value, (settings_table(listed),))
+            value = results.Settings([results.Setting(**vars(setting)) for setting in listed])
+            return Output(value, (render.settings_table(listed),))
         name, equals, new = (part.strip() for part in change.partition("="))
         if not equals:
             raise ParameterError(
@@ -82,7 +66,9 @@ def settings(
             )
         before = store.setting(name)
         after = store.set_setting(name, new, intent=options.intent)
-        return Output(ChangedSetting(name, before, after), (setting_line(name, before, after),))
+        return Output(
+            results.ChangedSetting(name, before, after), (render.setting_line(name, before, after),)
+        )
 
 
 @command
@@ -95,15 +81,15 @@ def prune(
     dry_run: DryRun = False,
     *,
     options: AuthorOptions,
-) -> Output[Pruned]:
+) -> Output[results.Pruned]:
     """Delete the files of old versions; the history still lists them."""
     with open_store(place, terminal) as store:
         terminal.stage("looking for unused files")
         pruned = store.prune(keep, dry_run=dry_run, intent=options.intent)
-    value = Pruned(
+    value = results.Pruned(
         list(pruned.versions), list(pruned.kept), pruned.files, pruned.size, dry_run=dry_run
     )
-    return Output(value, (pruned_line(pruned, dry_run),))
+    return Output(value, (render.pruned_line(pruned, dry_run),))
 
 
 @command
@@ -114,7 +100,7 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
     options: AuthorOptions,
-) -> Output[Purged]:
+) -> Output[results.Purged]:
     """Delete nodes from all versions and from the history; this cannot be undone."""
     from nodegraft.graph.keys import integer_key
 
@@ -132,12 +118,14 @@ def purge(
             terminal.resume()
         terminal.stage("rebuilding without the nodes")
         purged = store.purge(keys, intent=options.intent)
-    value = Purged(purged.nodes, purged.live, list(purged.versions), purged.rows, purged.files)
-    return Output(value, (purged_lines(purged),))
+    value = results.Purged(
+        purged.nodes, purged.live, list(purged.versions), purged.rows, purged.files
+    )
+    return Output(value, (render.purged_lines(purged),))
 
 
 @command
-def migrate(place: StorePlace) -> Output[Migrated]:
+def migrate(place: StorePlace) -> Output[results.Migrated]:
     """Update a store that an older nodegraft created."""
     from nodegraft.store.store import Store
 
@@ -145,7 +133,7 @@ def migrate(place: StorePlace) -> Output[Migrated]:
     text = f"Updated the tables from revision {done.before} to {done.after}."
     if done.before == done.after:
         text = f"Nothing to do: the tables have the newest revision, {done.after}."
-    return Output(Migrated(done.before, done.after), (text,))
+    return Output(results.Migrated(done.before, done.after), (text,))
 
 
 COMMANDS = {

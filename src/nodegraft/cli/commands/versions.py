@@ -10,8 +10,7 @@ from nodegraft.analysis.results.versions import Diff, HistoryEntry
 from nodegraft.cli.changes import make_version, open_store, written_card
 from nodegraft.cli.options import AuthorOptions, StorePlace, VersionNumber
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.preview import preview_lines
-from nodegraft.cli.render.versions import history_table
+from nodegraft.cli.render.versions import history_table, preview_lines
 from nodegraft.cli.results.store import History, NewVersion, Promoted
 from nodegraft.cli.terminal import Terminal
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodegraft.cli.results.lab import Dataset, Method
     from nodegraft.evaluation.protocol import SessionResult
     from nodegraft.graph.statistics import GraphStatistics
-    from nodegraft.lab.runners.work import JobEnded
+    from nodegraft.lab.runners.local import JobEnded
 
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 

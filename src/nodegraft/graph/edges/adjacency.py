@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
-from nodegraft.graph.edges.bounds import check_numbers, check_offsets
 from nodegraft.graph.edges.entries import (
     Directions,
     Entries,
@@ -20,7 +19,13 @@ from nodegraft.graph.edges.entries import (
     normalised_values,
     with_loops,
 )
-from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
+from nodegraft.graph.edges.matrix import (
+    FloatArray,
+    IntArray,
+    check_numbers,
+    check_offsets,
+    index_type,
+)
 
 NODES_AT_ONCE = 1 << 16
 

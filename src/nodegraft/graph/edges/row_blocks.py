@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.bounds import check_matrix
-from nodegraft.graph.edges.matrix import Matrix, is_sparse, nbytes
+from nodegraft.graph.edges.matrix import Matrix, check_matrix, is_sparse, nbytes
 from nodegraft.graph.edges.operator import multiply
 
 BLOCK_BYTES = 1 << 26

@@ -1,13 +1,24 @@
-"""Parts of a larger graph: the rows, edges and types that growth adds."""
+"""Growth of a graph: its new rows, edges and types, and what it shares with earlier graphs.
+
+Row i of S^h X changes only if an edge was added at most h steps away from i: ``Growth.within(h)``
+is that set, and caches of all other rows stay valid. Ancestors are weak references, so no graph
+keeps the graph before it in memory. Everything is rebuilt if more than an eighth of all nodes are
+touched, if nodes are removed, or if a new edge type, or weights or directions for the first time,
+are added.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Generic, TypeVar
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
+from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries, compressed
 from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse
@@ -16,6 +27,70 @@ from nodegraft.graph.growth.grown import can_stay_apart, with_edges
 from nodegraft.graph.growth.stacked import StackedRows, Stored, holds_sparse
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, hash_order, key_array
 from nodegraft.graph.stores import stored_features
+
+Member = TypeVar("Member")
+
+GENERATIONS = 8
+"""Graphs so many growths ago are remembered, if anybody still has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Nodes that growth changed.
+
+    Row :math:`i` of :math:`S^h X` depends on the edges and degrees of the nodes up to ``h`` steps
+    away: where no edge came to any of these, it has not changed.
+    """
+
+    adjacency: Adjacency
+    """The edges as they are now."""
+
+    touched: IntArray
+    """Nodes whose edges of any type have changed, and new nodes; ascending."""
+
+    _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
+    """Cached results of :meth:`within`, by number of hops."""
+
+    def within(self, hops: int) -> NDArray[np.bool_]:
+        """Return for every node whether one that changed is at most a number of steps away."""
+        return self._reach.get(hops, lambda: self._within(hops))
+
+    def _within(self, hops: int) -> NDArray[np.bool_]:
+        if hops == 0:
+            reached = np.zeros(self.adjacency.num_nodes, dtype=bool)
+            reached[self.touched] = True
+            return reached
+        nearer = self.within(hops - 1)
+        _, neighbours = self.adjacency.neighbours(np.flatnonzero(nearer))
+        reached = nearer.copy()
+        reached[neighbours] = True
+        return reached
+
+    def after(self, earlier: "Growth") -> "Growth":
+        """Both growths as one."""
+        return Growth(self.adjacency, np.union1d(earlier.touched, self.touched))
+
+
+class Lineage(Generic[Member]):
+    """Objects that something grew from, held weakly so that replaced ones can be freed."""
+
+    def __init__(self) -> None:
+        self._ancestors: list[tuple[ref[Member], Growth]] = []
+
+    def grown_from(self, parent: Member, parents: "Lineage[Member]", growth: Growth) -> None:
+        """Remember where it came from."""
+        older = [
+            (reference, growth.after(since))
+            for reference, since in parents._ancestors
+            if reference()
+        ]
+        self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
+
+    def since(self, ancestor: Member) -> Growth | None:
+        """Return what changed since an earlier object; None if they are not related."""
+        found = (growth for reference, growth in self._ancestors if reference() is ancestor)
+        return next(found, None)
+
 
 MOST_TOUCHED = 8
 """Where edges come to more than this part of all nodes, nothing is taken over from before."""

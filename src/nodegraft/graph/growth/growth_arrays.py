@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from nodegraft.base.files.array_file import StoredArray, map_checked
 from nodegraft.base.files.bundle import Arrays, prefixed, under
 from nodegraft.graph.disk.mapped import MERGED, MappedStore
-from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.disk.mapped_keys import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.growing import GrownKeys

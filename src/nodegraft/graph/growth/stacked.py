@@ -5,8 +5,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from nodegraft.graph.edges.bounds import check_matrix
-from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, shared_rows, take_rows
+from nodegraft.graph.edges.matrix import (
+    IntArray,
+    Matrix,
+    check_matrix,
+    is_sparse,
+    shared_rows,
+    take_rows,
+)
 
 MERGED_SHARE = 4
 """A part is put together with the one before it when it has this part of its rows. So there are few

@@ -19,7 +19,7 @@ from nodegraft.graph.edges.matrix import (
     weigh_columns,
 )
 from nodegraft.graph.edges.operator import Neighbourhood
-from nodegraft.graph.growth.lineage import Growth
+from nodegraft.graph.growth.growing import Growth
 from nodegraft.graph.propagation.typed_blocks import Block, block_neighbours
 from nodegraft.graph.view import GraphView
 

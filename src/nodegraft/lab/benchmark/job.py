@@ -16,9 +16,8 @@ from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE, evaluate
 from nodegraft.evaluation.published import PUBLISHED, Ingredients, evaluate_published
-from nodegraft.evaluation.sealed.method import SealedMethod
-from nodegraft.evaluation.sealed.protocol import SEALED, evaluate_sealed
-from nodegraft.lab.benchmark.records.record import RunRecord, make_record, this_code
+from nodegraft.evaluation.sealed.method import SEALED, SealedMethod, evaluate_sealed
+from nodegraft.lab.benchmark.record import RunRecord, make_record, this_code
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, label_folders
 from nodegraft.model.method import Method
@@ -153,8 +152,8 @@ class Job:
     def stream(self, loaded: LoadedDataset) -> ClassStream:
         """Draw the stream of sessions of the job from its dataset."""
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
-        asked = {name: size for name, size in sizes.items() if size is not None}
-        setting = replace(loaded.setting, **asked)
+        wanted_sizes = {name: size for name, size in sizes.items() if size is not None}
+        setting = replace(loaded.setting, **wanted_sizes)
         if self.stream_version != STREAM_VERSION:
             raise ParameterError(
                 f"{self.title}: streams of version {self.stream_version} are history, this "
@@ -268,4 +267,6 @@ class Estimates:
 
 
 def _seconds(record: Mapping[str, Any]) -> float:
-    return float(sum(one["seconds"] + one["query_seconds"] for one in record["sessions"]))
+    return float(
+        sum(session["seconds"] + session["query_seconds"] for session in record["sessions"])
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.events import SILENT
 from nodegraft.base.seeds import Seeds
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
@@ -30,9 +30,7 @@ OF_A_CLASS, IN_ALL = 60, 1500
 COLUMNS = 50
 
 
-def map_points(
-    job: Job, loaded: LoadedDataset, after: int, listener: Listener = SILENT
-) -> list[dict[str, Any]]:
+def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, Any]]:
     """Teach a method up to a session; rows of query nodes and of class prototypes.
 
     A prototype is the mean vector of a class's labelled nodes. Labels of query nodes are looked
@@ -45,12 +43,12 @@ def map_points(
     if not 0 < after < len(stream):
         raise ParameterError(f"The map can be drawn after session 1 to {len(stream) - 1}.")
     for index in range(after + 1):
-        teach(model, stream.session(index), stream, listener)
+        teach(model, stream.session(index), stream, SILENT)
     session = stream.session(after)
-    asked = _sample(session.query, job.seed)
-    vectors = [_embed(model, session, asked.rows()), *_prototypes(model, session, stream)]
+    query = _sample(session.query, job.seed)
+    vectors = [_embed(model, session, query.rows()), *_prototypes(model, session, stream)]
     places = flatten(_stack(vectors), job.seed)
-    of_points = [name for name, rows in asked.items() for _ in rows]
+    of_points = [name for name, rows in query.items() for _ in rows]
     marks = [(name, False) for name in of_points] + [(name, True) for name in session.query]
     return [
         {

@@ -12,8 +12,8 @@ import pyarrow as pa
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE
-from nodegraft.lab.benchmark.records.archive import Archive, read_failures, with_run
-from nodegraft.lab.benchmark.records.record import CLASSES
+from nodegraft.lab.benchmark.archive import Archive, read_failures, with_run
+from nodegraft.lab.benchmark.record import CLASSES
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 
 with extra("lab", package="duckdb", purpose="Asking records by SQL"):
@@ -45,7 +45,7 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     if not documents:
         raise ParameterError(f"No record in {place}: `nodegraft lab bench` or `run` makes them.")
     with duckdb.connect() as database:
-        database.register("runs", pa.Table.from_pylist([_run(one) for one in documents]))
+        database.register("runs", pa.Table.from_pylist([_run(document) for document in documents]))
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
         # A table that is missing must not be looked for among the variables here.
         database.execute("SET python_enable_replacements = false")
@@ -65,9 +65,9 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
 
 def _run(document: Mapping[str, Any]) -> dict[str, Any]:
     changed = _changed(document)
-    said = ("run", "dataset", "method", "seed", "protocol", "arrival")
+    columns = ("run", "dataset", "method", "seed", "protocol", "arrival")
     return {
-        **{name: document[name] for name in said},
+        **{name: document[name] for name in columns},
         **{name: document["setting"][name] for name in ("ways", "shots")},
         "changed": changed,
         "usual": not changed and document["setting"] == document["default_setting"],
@@ -79,7 +79,11 @@ def _run(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sessions(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"run": one["run"], **session} for one in documents for session in one["sessions"]]
+    return [
+        {"run": document["run"], **session}
+        for document in documents
+        for session in document["sessions"]
+    ]
 
 
 def _changed(document: Mapping[str, Any]) -> str:

@@ -6,18 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.base.errors import DataError
+from nodegraft.lab.datasets.templates import readers
 from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.readers import (
-    COUNTS_NOTE,
-    NumberedNode,
-    TypedEdge,
-    number_in,
-    read_counts,
-    read_lines,
-    read_rows,
-    typed_graph,
-    weighted_counts,
-)
 from nodegraft.streams.setting import Setting
 
 CLASSES, LABELS, EDGES = "classes.tsv", "labels.tsv.xz", "edges.tsv.xz"
@@ -41,34 +31,40 @@ class CoauthorCS(Dataset):
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """The field an author is most active in is the class, the keywords are the features."""
         nodes = read_authors(files[LABELS], files[CLASSES], files[ATTRIBUTES])
-        words = sum(1 for _ in read_lines(files[TERMS]))
-        counts = read_counts((node.text for node in nodes), words)
-        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        words = sum(1 for _ in readers.read_lines(files[TERMS]))
+        counts = readers.read_counts((node.text for node in nodes), words)
+        graph, labels = readers.typed_graph(
+            nodes, readers.weighted_counts(counts), read_edges(files[EDGES])
+        )
         setting = Setting(
             base=5, pseudo_novel=2, validation=2, novel=6, ways=2, shots=5, base_nodes=100
         )
-        notes = (HELD_OUT_NOTE, COUNTS_NOTE)
+        notes = (HELD_OUT_NOTE, readers.COUNTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 
-def read_authors(labels: Path, classes: Path, attributes: Path) -> list[NumberedNode]:
+def read_authors(labels: Path, classes: Path, attributes: Path) -> list[readers.NumberedNode]:
     """One node an author, in the order of the labels.
 
     Args:
         attributes: Line i has the keywords of author i, as pairs of column and count.
     """
-    names = {number: name for number, name, _ in read_rows(classes, 3)}
-    texts = list(read_lines(attributes))
-    numbered = [(number_in(node, labels), number) for node, number in read_rows(labels, 2)]
+    names = {number: name for number, name, _ in readers.read_rows(classes, 3)}
+    texts = list(readers.read_lines(attributes))
+    numbered = [
+        (readers.number_in(node, labels), number) for node, number in readers.read_rows(labels, 2)
+    ]
     if sorted(node for node, _ in numbered) != list(range(len(texts))):
         raise DataError(
             f"{labels} names {len(numbered)} authors, {attributes} has lines for {len(texts)}: "
             "every line needs one label. Fetch both again."
         )
-    return [NumberedNode(node, names[number], texts[node]) for node, number in numbered]
+    return [readers.NumberedNode(node, names[number], texts[node]) for node, number in numbered]
 
 
-def read_edges(path: Path) -> Iterator[TypedEdge]:
+def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """Co-authorship: one edge type, no direction, and the file does not count papers."""
-    for one, other in read_rows(path, 2):
-        yield TypedEdge(number_in(one, path), number_in(other, path), KIND, is_directed=False)
+    for author, other in readers.read_rows(path, 2):
+        yield readers.TypedEdge(
+            readers.number_in(author, path), readers.number_in(other, path), KIND, is_directed=False
+        )

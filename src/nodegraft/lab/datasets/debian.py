@@ -55,10 +55,10 @@ class Debian(Dataset):
         """Section is the class; names, sources and tags nearly say it, so they are no features."""
         stanzas = list(read_stanzas(files[PACKAGES]))
         records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
-        kept = in_large_classes(records, self.smallest_class, self.without)
-        graph, labels = text_graph(kept, KINDS)
+        large = in_large_classes(records, self.smallest_class, self.without)
+        graph, labels = text_graph(large, KINDS)
         sources = {stanza["Package"]: source_of(stanza) for stanza in stanzas}
-        _, groups = np.unique([sources[record.key] for record in kept], return_inverse=True)
+        _, groups = np.unique([sources[record.key] for record in large], return_inverse=True)
         few = [
             name for name, rows in labels.items() if np.unique(groups[rows]).size < FEWEST_SOURCES
         ]

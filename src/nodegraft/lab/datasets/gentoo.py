@@ -48,8 +48,8 @@ class Gentoo(Dataset):
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Category is the class, and therefore no part of the features."""
         packages = read_packages(files[CACHE], files[LONG])
-        kept = in_large_classes(packages, self.smallest_class, STAND_INS)
-        graph, labels = text_graph(kept, KINDS)
+        large = in_large_classes(packages, self.smallest_class, STAND_INS)
+        graph, labels = text_graph(large, KINDS)
         notes = [WORDS_NOTE]
         if self.hub_degree is not None:
             graph, note = without_hubs(graph, self.hub_degree)
@@ -102,10 +102,10 @@ def package_in(token: str) -> str | None:
 def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
     """The graph without the edges of its hubs, and what to say of it."""
     is_hub = graph.degrees(graph.rows) > most
-    cut = graph.keeping_edges(lambda source, target: ~(is_hub[source] | is_hub[target]))
+    without_hubs = graph.keeping_edges(lambda source, target: ~(is_hub[source] | is_hub[target]))
     note = (
         f"{int(is_hub.sum())} packages with more than {most} links (counted among all classes) "
-        f"have lost them: {graph.num_edges - cut.num_edges} of {graph.num_edges} edges were "
-        "removed."
+        f"have lost them: {graph.num_edges - without_hubs.num_edges} of {graph.num_edges} edges "
+        "were removed."
     )
-    return cut, note
+    return without_hubs, note

@@ -9,19 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates import readers
 from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.readers import (
-    COUNTS_NOTE,
-    NumberedNode,
-    TypedEdge,
-    number_in,
-    read_counts,
-    read_lines,
-    read_rows,
-    read_typed_edges,
-    typed_graph,
-    weighted_counts,
-)
 from nodegraft.lab.datasets.templates.text_graph import in_large_classes
 from nodegraft.streams.setting import Setting
 
@@ -47,33 +36,35 @@ class LinuxSources(Dataset):
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """The directory is the class, so paths and file names, which say it, are not read."""
         nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
-        words = sum(1 for _ in read_lines(files[TERMS]))
-        counts = telling_words(read_counts((node.text for node in nodes), words))
-        graph, labels = typed_graph(nodes, weighted_counts(counts), read_edges(files[EDGES]))
+        words = sum(1 for _ in readers.read_lines(files[TERMS]))
+        counts = telling_words(readers.read_counts((node.text for node in nodes), words))
+        graph, labels = readers.typed_graph(
+            nodes, readers.weighted_counts(counts), read_edges(files[EDGES])
+        )
         setting = Setting(
             base=22, pseudo_novel=12, validation=3, novel=30, ways=5, shots=5, base_nodes=100
         )
-        notes = (HELD_OUT_NOTE, COUNTS_NOTE)
+        notes = (HELD_OUT_NOTE, readers.COUNTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 
-def read_files(nodes: Path, classes: Path) -> list[NumberedNode]:
+def read_files(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
     """One node a source file."""
-    directories = {number: directory for number, _, directory in read_rows(classes, 3)}
+    directories = {number: directory for number, _, directory in readers.read_rows(classes, 3)}
     return [
-        NumberedNode(number_in(node, nodes), directories[number], words)
-        for node, number, words in read_rows(nodes, 3)
+        readers.NumberedNode(readers.number_in(node, nodes), directories[number], words)
+        for node, number, words in readers.read_rows(nodes, 3)
     ]
 
 
-def read_edges(path: Path) -> Iterator[TypedEdge]:
+def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """What joins two files.
 
     ``symbol``: the source uses a name that only the target exports. ``header``: both include a
     header that few include. ``depends``, ``select``: the build option of the source needs, or
     switches on, one whose largest file is the target.
     """
-    return read_typed_edges(path, KINDS)
+    return readers.read_typed_edges(path, KINDS)
 
 
 def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
@@ -84,5 +75,5 @@ def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
     [5.0, 6.0]
     """
     files = np.bincount(counts.indices, minlength=counts.shape[1])
-    kept = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])
-    return csr_array(counts[:, np.flatnonzero(kept)])
+    is_usual = (files >= FEWEST_FILES) & (files <= LARGEST_SHARE * counts.shape[0])
+    return csr_array(counts[:, np.flatnonzero(is_usual)])

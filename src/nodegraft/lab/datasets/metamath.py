@@ -6,15 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates import readers
 from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.readers import (
-    NumberedNode,
-    TypedEdge,
-    number_in,
-    read_rows,
-    read_typed_edges,
-    typed_graph,
-)
 from nodegraft.lab.datasets.templates.text_graph import WORDS_NOTE, in_large_classes, word_counts
 from nodegraft.streams.setting import Setting
 
@@ -42,7 +35,7 @@ class Metamath(Dataset):
         statements = read_statements(files[NODES], files[CLASSES])
         nodes = in_large_classes(statements, self.smallest_class)
         words = word_counts([node.text for node in nodes])
-        graph, labels = typed_graph(nodes, words, read_edges(files[EDGES]))
+        graph, labels = readers.typed_graph(nodes, words, read_edges(files[EDGES]))
         setting = Setting(
             base=25, pseudo_novel=14, validation=4, novel=30, ways=5, shots=5, base_nodes=100
         )
@@ -50,23 +43,25 @@ class Metamath(Dataset):
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 
-def read_statements(nodes: Path, classes: Path) -> list[NumberedNode]:
+def read_statements(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
     """One node a statement.
 
     Args:
         nodes: Number, class number, axiom or theorem, and comment of each.
     """
-    chapters = {number: " ".join(name.split()) for number, _, _, name in read_rows(classes, 4)}
+    chapters = {
+        number: " ".join(name.split()) for number, _, _, name in readers.read_rows(classes, 4)
+    }
     return [
-        NumberedNode(number_in(node, nodes), chapters[number], comment)
-        for node, number, _, comment in read_rows(nodes, 4)
+        readers.NumberedNode(readers.number_in(node, nodes), chapters[number], comment)
+        for node, number, _, comment in readers.read_rows(nodes, 4)
     ]
 
 
-def read_edges(path: Path) -> Iterator[TypedEdge]:
+def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """What joins two statements.
 
     ``proof``: the proof of the source cites the target. ``symbol``: the source uses a symbol that
     the target defines. ``see``: the comment of the source names the target.
     """
-    return read_typed_edges(path, KINDS)
+    return readers.read_typed_edges(path, KINDS)

@@ -10,15 +10,8 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.lab.datasets.templates import readers
 from nodegraft.lab.datasets.templates.dataset import HELD_OUT_NOTE, Dataset, LoadedDataset
-from nodegraft.lab.datasets.templates.readers import (
-    NumberedNode,
-    TypedEdge,
-    number_in,
-    read_rows,
-    read_typed_edges,
-    typed_graph,
-)
 from nodegraft.lab.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_classes
 from nodegraft.streams.setting import Setting
 
@@ -53,7 +46,7 @@ class Treebank(Dataset):
         """The role is the class; the letters of the word are the features, not its document."""
         nodes = in_large_classes(read_words(files[NODES], files[CLASSES]), self.smallest_class)
         letters = letter_runs([node.text for node in nodes])
-        graph, labels = typed_graph(nodes, letters, read_edges(files[EDGES]))
+        graph, labels = readers.typed_graph(nodes, letters, read_edges(files[EDGES]))
         setting = Setting(
             base=14, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5, base_nodes=100
         )
@@ -61,22 +54,22 @@ class Treebank(Dataset):
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
 
 
-def read_words(nodes: Path, classes: Path) -> list[NumberedNode]:
+def read_words(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
     """One node for every place where a word stands."""
-    roles = {number: role for number, _, role in read_rows(classes, 3)}
+    roles = {number: role for number, _, role in readers.read_rows(classes, 3)}
     return [
-        NumberedNode(number_in(node, nodes), roles[number], word)
-        for node, number, _, word in read_rows(nodes, 4)
+        readers.NumberedNode(readers.number_in(node, nodes), roles[number], word)
+        for node, number, _, word in readers.read_rows(nodes, 4)
     ]
 
 
-def read_edges(path: Path) -> Iterator[TypedEdge]:
+def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """What joins two words.
 
     ``next``: the target follows the source. ``head``: one is the syntactic head of the other.
     ``coref``: both head successive mentions of the same thing.
     """
-    return read_typed_edges(path, KINDS)
+    return readers.read_typed_edges(path, KINDS)
 
 
 def letter_runs(words: Sequence[str]) -> "csr_array[Any]":

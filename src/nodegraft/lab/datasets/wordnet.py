@@ -74,9 +74,9 @@ def pointers(fields: list[str]) -> dict[str, list[str]]:
     """
     start = 1 + 2 * int(fields[0], 16)
     end = start + 1 + 4 * int(fields[start])
-    found: dict[str, list[str]] = {}
+    words_of: dict[str, list[str]] = {}
     symbols, offsets, letters = (fields[start + place : end : 4] for place in (1, 2, 3))
     for symbol, offset, letter in zip(symbols, offsets, letters, strict=True):
         if symbol in POINTERS:
-            found.setdefault(POINTERS[symbol], []).append(letter + offset)
-    return found
+            words_of.setdefault(POINTERS[symbol], []).append(letter + offset)
+    return words_of

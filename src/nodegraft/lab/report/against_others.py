@@ -1,12 +1,14 @@
-"""Comparison of one method with all others, graph by graph, paired by seed."""
+"""Comparison of one method with all others, graph by graph, paired by seed; its figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from nodegraft.analysis.rendering.drawing import GREY, Picture, figure_style, name_rows, panel
 from nodegraft.evaluation.metrics import interval
-from nodegraft.lab.report.figures.styles import PAPERS_METHOD
+from nodegraft.lab.report.figures.points import LARGE_MARGIN, LARGE_ROW, WIDTH
+from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
 from nodegraft.lab.report.groups import Record, by_method, datasets, mean, paired_differences
 from nodegraft.lab.report.recommendation import recommend
 from nodegraft.lab.report.section import HELD_OUT, Section, main_section
@@ -81,7 +83,7 @@ class AgainstOthers:
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
         """Return the graphs with one verdict about the best other method."""
-        return [one for one in self.graphs if one.best.verdict == verdict]
+        return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 
 def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
@@ -93,7 +95,10 @@ def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
     best = recommend(main.groups)
     if best is None:
         return None
-    chosen = [main, *(one for one in sections if one.name == HELD_OUT and one is not main)]
+    chosen = [
+        main,
+        *(section for section in sections if section.name == HELD_OUT and section is not main),
+    ]
     graphs = [
         graph
         for section in chosen
@@ -114,8 +119,8 @@ def _graph(section: Section, dataset: str, method: str) -> GraphComparison | Non
     ]
     if not opponents:
         return None
-    several = [one for one in opponents if one.seeds > 1]
-    papers = next((one for one in opponents if one.name == PAPERS_METHOD), None)
+    several = [opponent for opponent in opponents if opponent.seeds > 1]
+    papers = next((opponent for opponent in opponents if opponent.name == PAPERS_METHOD), None)
     nearest = min(several or opponents, key=lambda one: one.points)
     held_out = section.name == HELD_OUT
     return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
@@ -128,3 +133,44 @@ def _opponent(name: str, runs: Sequence[Record], own: Sequence[Record]) -> Oppon
     seeds = {run["seed"] for run in own}
     accuracy = 100 * mean([run for run in runs if run["seed"] in seeds])
     return Opponent(name, accuracy, float(points.mean()), interval(points), points.size)
+
+
+@figure_style
+def draw_against_others(comparison: AgainstOthers, styles: Styles) -> Picture:
+    """Draw the lead over the best other method, and over the paper's, on each graph."""
+    graphs = comparison.graphs
+    size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
+    title = f"{comparison.method} minus another method"
+    figure, axes = panel(title, "points of macro accuracy, with 95 % interval", size=size)
+    axes.axvline(0.0, color=GREY, lw=1)
+    own = styles.get(comparison.method, DEFAULT_STYLE)
+    papers = styles.get(PAPERS_METHOD, DEFAULT_STYLE)
+    kinds = (("best other method", own, -0.12), (PAPERS_METHOD, papers, 0.16))
+    for row, graph in enumerate(graphs):
+        for opponent, (_, style, shift) in zip((graph.best, graph.papers), kinds, strict=True):
+            if opponent is None or (shift > 0 and opponent.name == graph.best.name):
+                continue
+            ends = opponent.points - opponent.half_width, opponent.points + opponent.half_width
+            axes.hlines(row + shift, *ends, color=style.colour, lw=1.5)
+            axes.plot(opponent.points, row + shift, style.marker, color=style.colour, markersize=5)
+    name_rows(axes, [f"{graph.dataset}{' *' * graph.is_held_out}" for graph in graphs])
+    handles = [
+        axes.plot([], [], linestyle="", marker=style.marker, color=style.colour, label=name)[0]
+        for name, style, _ in kinds[: 1 + any(graph.papers for graph in graphs)]
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, handletextpad=0.2)
+    listed = "; ".join(
+        f"{graph.dataset} {graph.best} against {graph.best.name}"
+        + (f", {graph.papers} against {graph.papers.name}" if graph.papers else "")
+        for graph in graphs
+    )
+    marked = any(graph.is_held_out for graph in graphs)
+    caption = (
+        "* held out while the method was designed; exceptions are named below the table. " * marked
+    )
+    return Picture(
+        "against-others",
+        f"Points of {comparison.method} minus another method after the last session: {listed}.",
+        figure,
+        f"{caption}Right of zero: {comparison.method} is more accurate.",
+    )

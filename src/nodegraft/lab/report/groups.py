@@ -127,18 +127,17 @@ def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
     return float(np.mean(summary_values(runs, field)))
 
 
-def paired_differences(
-    before: Sequence[Record], after: Sequence[Record], field: str = LAST_ACCURACY
-) -> list[float]:
-    """Subtract ``before`` from ``after``, seed by seed; seeds that only one has are left out.
+def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> list[float]:
+    """Subtract last accuracies before from those after; seeds that only one has are left out.
 
     >>> one, two, lone = ({"seed": s, "summary": {"last_accuracy": a}}
     ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
     >>> paired_differences([one, lone], [two])
     [0.25]
     """
-    earlier = {run["seed"]: run["summary"][field] for run in before}
-    return [run["summary"][field] - earlier[run["seed"]] for run in after if run["seed"] in earlier]
+    earlier = {run["seed"]: run["summary"][LAST_ACCURACY] for run in before}
+    pairs = [(run["summary"][LAST_ACCURACY], earlier.get(run["seed"])) for run in after]
+    return [last - first for last, first in pairs if first is not None]
 
 
 def losses_per_class(runs: Sequence[Record]) -> list[float]:

@@ -1,23 +1,37 @@
-"""The page of a report: one HTML file without scripts that needs no other file."""
+"""A report: one HTML page without scripts, and every table and figure as a file beside it."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from html import escape
+from pathlib import Path
 
 from nodegraft.analysis.own_labels.comparison import Evaluation
+from nodegraft.analysis.own_labels.own_stream import ARRIVAL
 from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.rendering.drawing import Picture
-from nodegraft.analysis.rendering.markup import to_html
-from nodegraft.analysis.rendering.table import Table
+from nodegraft.analysis.rendering.table import Table, to_html
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.lab.report.against_others import AgainstOthers, against_others
+from nodegraft.lab.benchmark.archive import read_documents
+from nodegraft.lab.benchmark.job import Job
+from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
+from nodegraft.lab.report.against_others import AgainstOthers, against_others, draw_against_others
 from nodegraft.lab.report.figures.catalogue import FIGURES
-from nodegraft.lab.report.figures.embedding_map import EmbeddingMap
-from nodegraft.lab.report.figures.leads import draw_against_others
+from nodegraft.lab.report.figures.embedding_map import EmbeddingMap, read_maps
 from nodegraft.lab.report.figures.points import draw_recommendation
 from nodegraft.lab.report.figures.styles import PAPERS_METHOD
+from nodegraft.lab.report.groups import Record
 from nodegraft.lab.report.recommendation import recommend
-from nodegraft.lab.report.section import HELD_OUT, Section, main_section
+from nodegraft.lab.report.section import (
+    HELD_OUT,
+    Section,
+    evaluate_command,
+    main_section,
+    read_sections,
+    with_styles,
+)
 from nodegraft.lab.report.tables import TABLES, range_text
 
 with extra("lab", package="jinja2", purpose="Writing a report"):
@@ -67,7 +81,11 @@ def page_html(
             rivals=rivals,
             rivals_picture=draw_against_others(rivals, main.styles) if rivals else None,
             rivals_table=rivals_table(rivals) if rivals else None,
-            notes=[one.note for one in recorded if one.name == HELD_OUT and one is not main],
+            notes=[
+                section.note
+                for section in recorded
+                if section.name == HELD_OUT and section is not main
+            ],
             with_figures=[section for section in recorded if section.suite.figures],
             without_figures=[section for section in recorded if not section.suite.figures],
             unrecorded=[section for section in sections if not section.recorded],
@@ -83,16 +101,16 @@ def rivals_table(comparison: AgainstOthers) -> Table:
     """Return the numbers of the first screen, a row for each graph."""
     rows = [
         (
-            f"{one.dataset}{' *' * one.is_held_out}",
-            f"{one.accuracy:.1f}",
-            one.best.name,
-            f"{one.best.accuracy:.1f}",
-            str(one.best),
-            f"{one.papers.accuracy:.1f}" if one.papers else "–",
-            str(one.papers) if one.papers else "–",
-            f"{one.best.seeds}",
+            f"{graph.dataset}{' *' * graph.is_held_out}",
+            f"{graph.accuracy:.1f}",
+            graph.best.name,
+            f"{graph.best.accuracy:.1f}",
+            str(graph.best),
+            f"{graph.papers.accuracy:.1f}" if graph.papers else "–",
+            str(graph.papers) if graph.papers else "–",
+            f"{graph.best.seeds}",
         )
-        for one in comparison.graphs
+        for graph in comparison.graphs
     ]
     head = ("graph", f"{comparison.method} %", "best other method", "its %", "difference")
     papers = (f"{PAPERS_METHOD} %", "difference", "seeds")
@@ -180,3 +198,88 @@ def inline_svg(picture: Picture, name: str, title: str) -> Markup:
         f'<desc id="{name}-description">{escape(picture.description)}</desc>'
     )
     return Markup(re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1).strip())
+
+
+EVALUATION_TABLES = ("new-classes", "comparison", "sessions")
+EVALUATION_FIGURES = ("curves", "pareto", "risk-coverage")
+
+
+def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
+    """Write a report on run records; return the page's path."""
+    records = read_documents(runs)
+    if not records:
+        raise ParameterError(
+            f"There are no run records in {runs}: make some with `nodegraft lab bench`."
+        )
+    sections = read_sections(suites, records)
+    if not any(section.recorded for section in sections):
+        raise ParameterError(f"No record in {runs} belongs to a suite at {suites}.")
+    return _write_site(sections, read_maps(Path(runs) / "maps"), out)
+
+
+def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
+    """Write a report on methods compared on a store's own labels; return the page's path.
+
+    The numbers are also written as JSON, to ``evaluation.json``.
+    """
+    pairs = list(_pairs(evaluation, re.sub(r"[^\w.-]+", "-", store)))
+    suite = Suite(
+        f"Methods on the labels of version {evaluation.version}",
+        EVALUATION_TABLES,
+        EVALUATION_FIGURES,
+        tuple(entry for entry, _ in pairs),
+    )
+    command = evaluate_command(evaluation, store)
+    section = Section("evaluation", suite, pairs, command=command, note=evaluation.plan.exclusion())
+    page = _write_site(with_styles([section]), [], out, evaluation)
+    numbers = json.dumps(evaluation.to_json(), indent=1, ensure_ascii=False)
+    (out / "evaluation.json").write_text(numbers + "\n", "utf-8")
+    return page
+
+
+def _pairs(evaluation: Evaluation, graph: str) -> Iterator[tuple[SuiteEntry, Record]]:
+    """Yield an entry and its record for each run, as if a suite had asked for them."""
+    for measured in evaluation.methods:
+        for seed, stream in enumerate(measured.streams):
+            job = Job(dataset=graph, method=measured.method, seed=seed, arrival=ARRIVAL)
+            record = {
+                "seed": seed,
+                "setting": asdict(evaluation.plan.setting),
+                "sessions": [vars(session) for session in stream.sessions],
+                "summary": stream.summary,
+            }
+            yield SuiteEntry(measured.method, job), record
+
+
+def _write_site(
+    sections: Sequence[Section],
+    maps: Sequence[EmbeddingMap],
+    out: Path,
+    evaluation: Evaluation | None = None,
+) -> Path:
+    texts: dict[str, str] = {}
+    for section in sections:
+        if section.recorded:
+            texts |= _section_files(section)
+    for drawn in maps:
+        for picture in drawn.pictures:
+            texts[f"figures/map-{drawn.name}-{picture.name}.svg"] = picture.svg
+    texts["index.html"] = page_html(sections, maps, evaluation)
+    for name, text in texts.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text, "utf-8")
+    return out / "index.html"
+
+
+def _section_files(section: Section) -> dict[str, str]:
+    """Return file name -> text of a section's tables and figures."""
+    texts = {}
+    for kind, tables in section.tables.items():
+        titled = [replace(table, caption=table.caption or section.title) for table in tables]
+        name = f"tables/{section.name}-{kind}"
+        texts[f"{name}.md"] = "\n\n".join(table.markdown() for table in titled) + "\n"
+        texts[f"{name}.tex"] = "\n\n".join(table.latex() for table in titled) + "\n"
+    for kind, pictures in section.pictures.items():
+        for picture in pictures:
+            texts[f"figures/{section.name}-{kind}-{picture.name}.svg"] = picture.svg
+    return texts

@@ -133,8 +133,8 @@ class Recommendation:
         """Return means over datasets: seconds of training and of a session, megabytes kept."""
         runs = [by_method(self.groups, dataset)[name] for dataset in self.graphs]
         training, session = np.mean([median_seconds(own) for own in runs], axis=0)
-        kept = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6
-        return {"training": float(training), "session": float(session), "kept": kept}
+        megabytes = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6
+        return {"training": float(training), "session": float(session), "kept": megabytes}
 
     def _lead(self, dataset: str) -> Lead:
         runs = by_method(self.groups, dataset)

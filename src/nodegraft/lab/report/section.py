@@ -1,31 +1,25 @@
-"""Section of a report: the tables and figures of one suite, from its records."""
+"""Section of a report: tables, figures and commands of one suite, from its records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from shlex import join
 
+from nodegraft.analysis.own_labels.comparison import Evaluation
 from nodegraft.analysis.rendering.drawing import Picture
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.errors import ParameterError
+from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.benchmark.suite import Suite, SuiteEntry
-from nodegraft.lab.report.commands import bench_command, run_command
+from nodegraft.lab.report import groups
 from nodegraft.lab.report.figures.catalogue import draw_figures
 from nodegraft.lab.report.figures.styles import (
     Styles,
     assign_styles,
     highlighted_methods,
     styles_of_section,
-)
-from nodegraft.lab.report.groups import (
-    Groups,
-    Record,
-    group,
-    merge_settings,
-    ranking,
-    run_counts,
-    without_setting,
 )
 from nodegraft.lab.report.tables import make_tables, range_text
 from nodegraft.streams.stream import STREAM_VERSION
@@ -48,7 +42,7 @@ class Section:
     suite: Suite
     """Suite of the section: its jobs, tables and figures."""
 
-    pairs: Sequence[tuple[SuiteEntry, Record | None]]
+    pairs: Sequence[tuple[SuiteEntry, groups.Record | None]]
     """Each entry of the suite with its record, or with None if it was not run yet."""
 
     styles: Styles = field(default_factory=dict)
@@ -120,14 +114,14 @@ class Section:
         names: dict[str, set[str]] = {}
         for entry in self.recorded:
             of_method = names.setdefault(entry.job.method, set())
-            of_method.update((entry.name, without_setting(entry.name)))
+            of_method.update((entry.name, groups.without_setting(entry.name)))
         several = {method: own for method, own in names.items() if len(own) > 1}
         return {name for method, own in several.items() for name in own - {method}}
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> groups.Groups:
         """The records by dataset, method and protocol."""
-        return group(self.pairs)
+        return groups.group(self.pairs)
 
     @cached_property
     def tables(self) -> Mapping[str, list[Table]]:
@@ -140,7 +134,7 @@ class Section:
         return draw_figures(self.suite.figures, self.groups, self.styles)
 
 
-def read_sections(path: Path, records: Sequence[Record]) -> list[Section]:
+def read_sections(path: Path, records: Sequence[groups.Record]) -> list[Section]:
     """Read every suite of a folder, or that of one file: the main one, then those with figures.
 
     Args:
@@ -164,7 +158,7 @@ def with_styles(sections: Sequence[Section]) -> list[Section]:
         return list(sections)
     main = main_section(recorded)
     # The winner and the runner-up are on the first screen.
-    first = [name for name in ranking(main.groups)[:2] if name not in main.variants]
+    first = [name for name in groups.ranking(main.groups)[:2] if name not in main.variants]
     styles = assign_styles(map(_highlighted, recorded), first)
     return [
         replace(each, styles=styles_of_section(styles, each.groups, each.variants))
@@ -176,7 +170,7 @@ def _highlighted(section: Section) -> list[str]:
     """Return the methods that a section's figures highlight; none if it has no figures."""
     if not section.suite.figures:
         return []
-    names = highlighted_methods(merge_settings(section.groups))
+    names = highlighted_methods(groups.merge_settings(section.groups))
     return [name for name in names if name not in section.variants]
 
 
@@ -185,12 +179,12 @@ def main_section(sections: Sequence[Section]) -> Section:
 
     def priority(section: Section) -> tuple[bool, bool, int]:
         compares = not COMPARING.isdisjoint(section.suite.tables)
-        return section.name == MAIN, compares, len(run_counts(section.groups))
+        return section.name == MAIN, compares, len(groups.run_counts(section.groups))
 
     return max(sections, key=priority)
 
 
-def _read(file: Path, records: Sequence[Record]) -> Section:
+def _read(file: Path, records: Sequence[groups.Record]) -> Section:
     suite = Suite.read(file)
     # A page must not name the folders of the machine it was made on.
     shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
@@ -206,3 +200,55 @@ def _with_distinct_titles(sections: list[Section]) -> list[Section]:
         else each
         for each in sections
     ]
+
+
+FOLDERS = ("--data", "DIR", "--out", "RUNS")
+
+
+def bench_command(suite: str) -> str:
+    """Return the command that makes all records of a suite.
+
+    >>> bench_command("experiments/heads.toml")
+    'nodegraft lab bench experiments/heads.toml --data DIR --out RUNS'
+    """
+    return join(["nodegraft", "lab", "bench", suite, *FOLDERS])
+
+
+def run_command(job: Job) -> str:
+    """Return the command that makes the record of one job.
+
+    >>> run_command(Job(dataset="gentoo", method="graft", seed=3))
+    'nodegraft lab run --dataset gentoo --method graft --seed 3 --data DIR --out RUNS'
+    """
+    options: list[tuple[str, object]] = [
+        ("--dataset", job.dataset),
+        ("--method", job.method),
+        ("--seed", job.seed),
+        *(("--set", f"{name}={_text(value)}") for name, value in job.parameters.items()),
+        *(
+            ("--dataset-set", f"{name}={_text(value)}")
+            for name, value in job.dataset_options.items()
+        ),
+        ("--ways", job.ways),
+        ("--shots", job.shots),
+        ("--node-seed", job.node_seed),
+        ("--arrival", None if job.arrival == "growing" else job.arrival),
+        ("--least-shots", job.least_shots),
+        ("--protocol", None if job.protocol == "strict" else job.protocol),
+        *(("--without", name) for name in job.without),
+    ]
+    arguments = [
+        text for option, value in options if value is not None for text in (option, str(value))
+    ]
+    return join(["nodegraft", "lab", "run", *arguments, *["--rehearse"] * job.rehearse, *FOLDERS])
+
+
+def evaluate_command(evaluation: Evaluation, store: str) -> str:
+    """Return the command that compares methods on a store's own labels again."""
+    arguments = [part for method in evaluation.methods for part in ("--method", method.method)]
+    arguments += ["--seeds", str(evaluation.seeds), "--shots", str(evaluation.plan.setting.shots)]
+    return join(["nodegraft", "evaluate", store, *arguments, "--version", str(evaluation.version)])
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,20 +1,84 @@
-"""Run jobs in processes on this machine; each runs one job after another and writes the records.
+"""Run jobs: one job in this process, or many in processes of this machine.
 
 Workers are separate processes and not a pool: a pool breaks as a whole when one of its workers is
 killed, and does not say which job that worker had.
 """
 
+import traceback
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import cast
+from time import perf_counter
+from typing import Protocol, Self, TypeAlias, cast
 
+import torch
+
+from nodegraft.lab.benchmark.archive import Archive, write_failure
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset, load_dataset
-from nodegraft.lab.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
 from nodegraft.runners.block_processes import start_child
+
+
+@dataclass(frozen=True)
+class JobStarted:
+    """A worker has been given a job."""
+
+    job: Job
+    """The job."""
+
+
+@dataclass(frozen=True)
+class JobEnded:
+    """How a job ended: with a record, or with the text of its error; both are on disk."""
+
+    job: Job
+    """The job."""
+
+    place: str
+    """Where its record or its failure is."""
+
+    seconds: float
+    """How long it took."""
+
+    error: str = ""
+    """The traceback, where it failed."""
+
+
+JobEvent: TypeAlias = JobStarted | JobEnded
+
+
+class Runner(Protocol):
+    """Where jobs run; a context, so that what it started ends with it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def capacity(self) -> int:
+        """How many jobs can run at the same time."""
+
+    def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
+        """Run all jobs; tells when each is given away and how it ends."""
+
+
+def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
+    """Run one job on one thread and write its record; an error is told, not raised."""
+    torch.set_num_threads(1)
+    started = perf_counter()
+    try:
+        loaded = load()
+        place = Archive(out).write(job.run(loaded, job.stream(loaded)))
+        return JobEnded(job, place, perf_counter() - started)
+    except Exception:
+        return record_failure(job, traceback.format_exc(), out, perf_counter() - started)
+
+
+def record_failure(job: Job, error: str, out: str, seconds: float = 0.0) -> JobEnded:
+    """Put a failure on record."""
+    return JobEnded(job, write_failure(out, job, error), seconds, error)
 
 
 class LocalRunner:

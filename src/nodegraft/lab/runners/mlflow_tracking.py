@@ -6,8 +6,8 @@ from typing import Any
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.lab.benchmark.records.record import RunRecord
-from nodegraft.lab.runners.work import JobEnded, JobEvent
+from nodegraft.lab.benchmark.record import RunRecord
+from nodegraft.lab.runners.local import JobEnded, JobEvent
 
 with extra("mlflow", package="mlflow", purpose="Showing runs in MLflow"):
     from mlflow.entities import Metric, Param, RunTag
@@ -61,11 +61,13 @@ class MlflowTracker:
 
 
 def _inputs(record: Mapping[str, Any]) -> dict[str, Any]:
-    said = {name: record[name] for name in ("method", "dataset", "seed", "protocol", "arrival")}
-    return {**record["setting"], **record["parameters"], **said}
+    identity = {name: record[name] for name in ("method", "dataset", "seed", "protocol", "arrival")}
+    return {**record["setting"], **record["parameters"], **identity}
 
 
 def _metrics(record: Mapping[str, Any], time: int) -> list[Metric]:
     numbers = [(f"summary.{name}", value, 0) for name, value in record["summary"].items()]
-    numbers += [(name, one[name], one["index"]) for one in record["sessions"] for name in SHOWN]
+    numbers += [
+        (name, session[name], session["index"]) for session in record["sessions"] for name in SHOWN
+    ]
     return [Metric(name, value, time, step) for name, value, step in numbers if value is not None]

@@ -13,7 +13,7 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
 from nodegraft.lab.benchmark.job import Job
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.runners.work import JobEnded, JobEvent, JobStarted, record_failure, run_job
+from nodegraft.lab.runners.local import JobEnded, JobEvent, JobStarted, record_failure, run_job
 from nodegraft.runners.ray_connection import RETRIES, RayCluster
 
 with extra("ray", package="ray", purpose="A Ray cluster"):
@@ -28,16 +28,16 @@ class RayRunner(RayCluster):
         if jobs and not self.capacity():
             raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
         place, graphs = _everywhere(out), SharedGraphs(jobs, data)
-        waiting, given = deque(jobs), dict[Any, Job]()
+        waiting, running = deque(jobs), dict[Any, Job]()
         task = self._task()
-        while waiting or given:
+        while waiting or running:
             # A queue behind the busy ones hides the way there and back, and lets a cluster grow.
-            while waiting and len(given) < 2 * max(1, self.capacity()):
+            while waiting and len(running) < 2 * max(1, self.capacity()):
                 job = waiting.popleft()
-                given[task.remote(job, graphs.of(job), place)] = job
+                running[task.remote(job, graphs.of(job), place)] = job
                 yield JobStarted(job)
-            for ready in ray.wait(list(given), timeout=1.0)[0]:
-                job = given.pop(ready)
+            for ready in ray.wait(list(running), timeout=1.0)[0]:
+                job = running.pop(ready)
                 graphs.done(job)
                 yield _ended(ready, job, place)
 

@@ -98,7 +98,7 @@ class Search:
     def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
         """Return the values that are still to be tried on a dataset, in order."""
         values = [trial.parameters for trial in trials]
-        fresh = [one for one in self._proposals if one not in values]
+        fresh = [proposal for proposal in self._proposals if proposal not in values]
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,12 +106,12 @@ class Search:
 
         Better values may lie beyond; text and yes-or-no values have no edge.
         """
-        found: dict[str, Any] = {}
+        at_edge: dict[str, Any] = {}
         for name, choices in self.space.items():
-            value, numbers = parameters[name], [one for one in choices if _is_number(one)]
+            value, numbers = parameters[name], [choice for choice in choices if _is_number(choice)]
             if _is_number(value) and len(numbers) > 1:
-                found |= {} if min(numbers) < value < max(numbers) else {name: value}
-        return found
+                at_edge |= {} if min(numbers) < value < max(numbers) else {name: value}
+        return at_edge
 
     @cached_property
     def _proposals(self) -> list[dict[str, Any]]:
@@ -155,8 +155,8 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
         return {name: [] for name in plan.datasets}
     try:
         document = json.loads(place.read_text())
-        kept = {name: document["datasets"].get(name, {"trials": []}) for name in plan.datasets}
-        done = {name: [Trial(**one) for one in own["trials"]] for name, own in kept.items()}
+        stored = {name: document["datasets"].get(name, {"trials": []}) for name in plan.datasets}
+        done = {name: [Trial(**trial) for trial in own["trials"]] for name, own in stored.items()}
         head = {name: document[name] for name in _head(plan)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error

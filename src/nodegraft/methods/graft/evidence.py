@@ -11,9 +11,8 @@ from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.graph.propagation.spread import SpreadFeatures
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses
+from nodegraft.methods.graft.classes import ClassVectors, Floats, LabelledClasses, LabelMeans
 from nodegraft.methods.graft.confidence import known_class_probability, responsibilities
-from nodegraft.methods.graft.label_means import LabelMeans
 from nodegraft.methods.graft.regression import Regression
 from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals

@@ -8,7 +8,7 @@ import numpy as np
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Derivation
 from nodegraft.methods.graft.signals import FLOOR, SignalKind
-from nodegraft.methods.linear.centred_cosine import centred_cosines, cosine_contributions
+from nodegraft.methods.linear.ridge import centred_cosines, cosine_contributions
 
 NAMED_LABELS = 5
 """Number of labels in an explanation."""

@@ -15,12 +15,7 @@ from nodegraft.methods.graft.confidence import ALWAYS_KNOWN, fit_calibration, fi
 from nodegraft.methods.graft.evidence import Evidence
 from nodegraft.methods.graft.regression import fair_sample
 from nodegraft.methods.graft.signals import NodeBatch, Signal, SignalKind
-from nodegraft.methods.linear.loglinear import (
-    Signals,
-    balanced_likelihood,
-    label_noise,
-    mixture_weights,
-)
+from nodegraft.methods.linear import loglinear
 from nodegraft.streams.episodes.mixed import MixedEpisode, queried_nodes
 
 STAGES = 3
@@ -68,20 +63,20 @@ class Round:
     signals: tuple[Signal, ...]
     classes: LabelledClasses
     queries: NodeBatch
-    query_values: Signals
+    query_values: loglinear.Signals
     known: NDArray[np.int64]
     targets: NDArray[np.int64]
     unknown: NDArray[np.int64]
     pool: NodeBatch
-    pool_values: Signals
+    pool_values: loglinear.Signals
 
     @property
-    def values(self) -> Signals:
+    def values(self) -> loglinear.Signals:
         """Values of the signals for this episode's queries."""
         return self.query_values[:, self.known]
 
     @property
-    def unknown_values(self) -> Signals:
+    def unknown_values(self) -> loglinear.Signals:
         """Values of the signals for nodes that are of no class in this episode."""
         return self.query_values[:, self.unknown]
 
@@ -203,8 +198,8 @@ def _drop_useless(
     other = _fit_mixture(others, listener=listener)
     gains = np.array(
         [
-            balanced_likelihood(mixture.weights, played.values, played.targets)
-            - balanced_likelihood(other.weights, less.values, less.targets)
+            loglinear.balanced_likelihood(mixture.weights, played.values, played.targets)
+            - loglinear.balanced_likelihood(other.weights, less.values, less.targets)
             for played, less in zip(rounds, others, strict=True)
         ]
     )
@@ -219,7 +214,7 @@ def _fit_mixture(
     """Return the weights of largest balanced likelihood, and the open-set score from the rounds
     that have nodes of unknown classes; if none has, every node is taken to be of a known one."""
     pairs = [(played.values, played.targets) for played in rounds]
-    weights = mixture_weights(pairs, num_signed=1, start=start, listener=listener)
+    weights = loglinear.mixture_weights(pairs, num_signed=1, start=start, listener=listener)
     mixed = [played for played in rounds if played.unknown.size]
     if not mixed:
         return Mixture(weights, ALWAYS_KNOWN)
@@ -248,5 +243,5 @@ def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool 
     if not wrong_labels:
         return fit_calibration(predictions)
     pairs = [(played.values, played.targets) for played in rounds]
-    noise, trust = label_noise(pairs, weights, num_signed=1)
+    noise, trust = loglinear.label_noise(pairs, weights, num_signed=1)
     return fit_calibration(predictions, np.concatenate(trust) if noise > LEAST_NOISE else None)

@@ -12,8 +12,7 @@ from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.spread import SpreadFeatures, SpreadRows
 from nodegraft.graph.stores import ArrayCache
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.graft.classes import Floats
-from nodegraft.methods.graft.label_means import LabelMeans
+from nodegraft.methods.graft.classes import Floats, LabelMeans
 from nodegraft.methods.linear.dual import FrozenRidge, PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000

@@ -1,9 +1,14 @@
-"""Class-balanced ridge regression and scatter around class means: tensors in, tensors out."""
+"""Functions of rows and class means: ridge regression, scatter, and centred cosine."""
 
 from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from nodegraft.graph.edges.matrix import FloatArray, Matrix, is_sparse, row_norms
 
 
 def within_class_scatter(embeddings: Tensor, targets: Tensor, means: Tensor) -> Tensor:
@@ -96,3 +101,49 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
     penalties[-1] = 0.0
     factor = torch.linalg.cholesky(gram + penalties.diag())
     return torch.cholesky_solve(means.T, factor).T.contiguous()
+
+
+def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> NDArray[np.float64]:
+    r"""Return :math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
+
+    Sparse rows stay sparse: the centring is expanded into products, so :math:`z - \mu` is never
+    formed.
+
+    >>> rows, means = np.array([[2.0, 1.0]]), np.array([[1.0, 3.0], [5.0, 1.0]])
+    >>> centred_cosines(rows, means, centre=np.array([1.0, 1.0])).round(3).tolist()
+    [[0.0, 1.0]]
+
+    Args:
+        centre: One row that is taken off both (:math:`\mu`), such as the mean of class means.
+    """
+    # In double: what is left close to the centre would be noise of single precision.
+    centre = centre.astype(np.float64)
+    directions: NDArray[Any] = means - centre
+    along = vectors @ np.vstack((directions, centre)).T
+    products = along[:, :-1] - (directions * centre).sum(axis=1)
+    squares = row_norms(vectors) ** 2 - 2 * along[:, -1] + centre @ centre
+    lengths = np.sqrt(np.maximum(squares, 1e-12))[:, None] * (row_norms(directions) + 1e-12)
+    return np.asarray(products / lengths, dtype=np.float64)
+
+
+def cosine_contributions(
+    vector: Matrix, examples: Matrix, mean: FloatArray, centre: FloatArray
+) -> NDArray[np.float64]:
+    r"""Return how much each example adds to the cosine of a row with their mean, times their count.
+
+    .. math:: \frac{(z - \mu)^\top (z_j - \mu)}{\lVert z - \mu \rVert \lVert p - \mu \rVert}
+
+    Its mean over all examples :math:`z_j` is the centred cosine.
+
+    >>> row, examples = np.array([[2.0, 1.0]]), np.array([[4.0, 0.0], [0.0, 2.0]])
+    >>> mean, centre = examples.mean(axis=0), np.array([1.0, 0.0])
+    >>> cosine_contributions(row, examples, mean, centre).round(3).tolist()
+    [1.5, 0.5]
+
+    Args:
+        examples: One row for each labelled node of a class (:math:`z_j`).
+    """
+    direction = (vector.toarray() if is_sparse(vector) else vector)[0] - centre
+    length = np.linalg.norm(direction) * np.linalg.norm(mean - centre)
+    contributions = (examples @ direction - direction @ centre) / max(float(length), 1e-12)
+    return np.asarray(contributions, dtype=np.float64)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nodegraft.graph.edges.operator import Neighbourhood
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 
 Centrality = Literal["log1p", "paper"]
 r"""How a node's degree counts: :math:`\log(1 + d)`, or :math:`\log(d + \epsilon)` as printed."""

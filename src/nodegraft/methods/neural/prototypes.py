@@ -1,4 +1,8 @@
-"""Class means of embeddings, and the forward pass of the published evaluation."""
+"""Functions of embeddings: class means, the published forward pass, and nodes to replay.
+
+Three functions give every node a cost, and :func:`lowest_cost_nodes` keeps the cheapest of each
+class; :func:`herding` chooses one node after the other.
+"""
 
 from collections.abc import Callable
 
@@ -9,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.methods.neural.encoders.encoder import Encoder
+from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.model.hooks import PublishedLesson
 
 
@@ -92,3 +96,118 @@ def _sizes(tasks: list[NodeLabels]) -> list[int]:
 
 def _means(task: NodeLabels, vectors: Tensor) -> Tensor:
     return class_means(vectors, torch.from_numpy(task.targets(task.classes)), len(task))
+
+
+MAX_DISTANCES = 2**24
+"""How many distances are held at once; all of them would be the labelled nodes squared."""
+
+
+def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
+    """Return the cheapest nodes of each class, cheapest first.
+
+    >>> labelled = NodeLabels({"hats": [7, 8, 9], "caps": [4]})
+    >>> lowest_cost_nodes(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
+    {'hats': [8, 9], 'caps': [4]}
+
+    Args:
+        costs: One number a node, in the order of ``labelled.rows()``; equal ones keep that order.
+        count: How many nodes of each class; a smaller class keeps all of its own.
+    """
+    parts = torch.split(costs, [rows.size for rows in labelled.values()])
+    return NodeLabels(
+        {
+            name: rows[part.argsort(stable=True)[:count].numpy()]
+            for (name, rows), part in zip(labelled.items(), parts, strict=True)
+        }
+    )
+
+
+def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
+    r"""Return the distance to the mean of the own class: :math:`\lVert z_i - \bar z_{y_i} \rVert`.
+
+    >>> vectors, classes = torch.tensor([[0.0], [4.0], [5.0]]), torch.tensor([0, 0, 0])
+    >>> mean_of_feature(vectors, classes, means=torch.tensor([[3.0]])).tolist()
+    [3.0, 1.0, 2.0]
+
+    Args:
+        targets: The number of each node's class, from 0.
+    """
+    distances: Tensor = torch.linalg.vector_norm(vectors - means[targets], dim=1)
+    return distances
+
+
+def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Tensor:
+    r"""Count near nodes of other classes: :math:`|\{j : y_j \ne y_i, d_{ij} < r\}|`.
+
+    >>> near, classes = torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([0, 0, 1])
+    >>> coverage_maximisation(near, classes, radius=1.0).tolist()
+    [0.0, 1.0, 1.0]
+
+    Args:
+        targets: The number of each node's class, from 0.
+        radius: Nodes closer than this are near (:math:`r`), in units of Euclidean distance.
+    """
+    block = max(1, MAX_DISTANCES // max(1, len(vectors)))
+    counts = []
+    for some, own in zip(torch.split(vectors, block), torch.split(targets, block), strict=True):
+        # By differences: the expanded form rounds, and a count jumps where it does.
+        close = torch.cdist(some, vectors, compute_mode="donot_use_mm_for_euclid_dist") < radius
+        counts.append((close & (own[:, None] != targets)).sum(dim=1).float())
+    return torch.cat(counts)
+
+
+def influence_maximisation(
+    vectors: Tensor, targets: Tensor, head: Tensor, damping: float
+) -> Tensor:
+    r"""Return minus the distance the head would move without the node.
+
+    To first order it moves by :math:`\frac{1}{n} H^{-1} \nabla_W \ell_i`, the influence of
+    Koh & Liang 2017 (https://arxiv.org/abs/1703.04730). Taken here on the head alone, the
+    encoder fixed, and with the diagonal blocks of the Hessian, one a class:
+    :math:`H_c = \frac{1}{n} \sum_i p_{ic} (1 - p_{ic}) z_i z_i^\top + \lambda I`, so that
+
+    .. math:: I_i^2 = \sum_c (p_{ic} - [y_i = c])^2 \, \lVert H_c^{-1} z_i \rVert^2 / n^2
+
+    >>> vectors, head = torch.tensor([[1.0], [1.0], [-1.0]]), torch.tensor([[2.0], [-2.0]])
+    >>> costs = influence_maximisation(vectors, torch.tensor([0, 1, 1]), head, damping=0.1)
+    >>> costs.round(decimals=2).tolist()
+    [-0.07, -3.93, -0.07]
+
+    Args:
+        targets: The number of each node's class, from 0.
+        damping: Keeps every :math:`H_c` invertible (:math:`\lambda`), above 0; larger values
+            bring influences closer together.
+    """
+    wide = vectors.double()
+    shares = torch.softmax(wide @ head.double().T, dim=1)
+    errors = shares - F.one_hot(targets, len(head))
+    identity = torch.eye(wide.shape[1], dtype=torch.float64)
+    total = torch.zeros(len(wide), dtype=torch.float64)
+    for share, error in zip(shares.T, errors.T, strict=True):
+        curvature = (wide.T * (share * (1.0 - share))) @ wide / len(wide) + damping * identity
+        total += error.square() * torch.linalg.solve(curvature, wide.T).square().sum(dim=0)
+    return -total.sqrt() / len(wide)
+
+
+def herding(vectors: Tensor, count: int) -> list[int]:
+    r"""Return positions of nodes whose running mean stays closest to the mean of all.
+
+    .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
+        \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert
+
+    A node is taken once. Earlier ones matter more: cutting the list leaves a good shorter one.
+
+    >>> herding(torch.tensor([[0.0], [1.0], [5.0]]), 2)
+    [1, 2]
+
+    Args:
+        count: How many nodes are chosen, or all where there are fewer.
+    """
+    mean, chosen = vectors.mean(dim=0), list[int]()
+    total = torch.zeros_like(mean)
+    for number in range(1, min(count, len(vectors)) + 1):
+        distances = torch.linalg.vector_norm(mean - (vectors + total) / number, dim=1)
+        distances[chosen] = torch.inf
+        chosen.append(int(distances.argmin()))
+        total = total + vectors[chosen[-1]]
+    return chosen

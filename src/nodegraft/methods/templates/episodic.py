@@ -13,11 +13,10 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
-from nodegraft.methods.neural.meta import MetaTraining
+from nodegraft.methods.neural.training import MetaTraining
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method

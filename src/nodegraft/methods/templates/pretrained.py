@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nodegraft.base.errors import ParameterError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.constraints import (
     FractionBelowOne,
     NonNegativeFloat,
@@ -16,12 +18,13 @@ from nodegraft.base.parameters.constraints import (
     PositiveFloat,
     PositiveInt,
 )
+from nodegraft.graph.disk.blocks.encode import Encoded, encode
+from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
-from nodegraft.methods.neural.encoders.gcn import GCN
-from nodegraft.methods.neural.pretrain import Pretraining
+from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
+from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
@@ -154,3 +157,40 @@ class Frozen(Encoding, Method):
         encoder = self.new_encoder(view.num_features)
         self.pretrain(encoder, view, curriculum.without_pseudo_novel if known else curriculum)
         self.keep_encoder(encoder)
+
+
+def encode_for(
+    model: Method,
+    graph: GraphView,
+    executor: BlockExecutor | None = None,
+    *,
+    listener: Listener = SILENT,
+) -> Encoded:
+    """Embed all nodes by a model's graph convolutions, layer by layer, and keep that on disk.
+
+    From then on the model answers about this graph by looking its nodes up, in memory for what is
+    asked; else every answer is worked out from the neighbourhoods of the nodes in question, which
+    together may be the whole graph. When the encoder's weights change, as ``hag-meta`` changes them
+    where it learns classes, this is to be done again.
+
+    Args:
+        model: A model with a trained encoder.
+        graph: A graph on disk; it need not be the one that the model was trained on.
+        executor: Who computes the blocks; None for this process.
+        listener: Receives progress.
+    """
+    model = model._now()
+    model._check(graph)
+    if not isinstance(model, Pretrained):
+        raise ParameterError(
+            f"{model.name} has no trained encoder. Precompute the features it reads with "
+            "`nodegraft propagate`, without a model."
+        )
+    network = model.answering_encoder().row_network()
+    if network is None:
+        raise ParameterError(
+            f"The layers of {model.name} weigh each pair of neighbours, so they cannot be computed "
+            "in blocks: it predicts nodes of a graph on disk from their neighbourhoods, as long "
+            "as these fit into memory. Use graph convolutions: proto-gcn."
+        )
+    return encode(graph, network, executor, listener=listener)

@@ -9,15 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from nodegraft.base.errors import (
-    ClassNameError,
-    DataError,
-    HiddenNodeError,
-    NotFittedError,
-    NotSupportedError,
-    ParameterError,
-    UnknownNodeError,
-)
+from nodegraft.base import errors
 from nodegraft.base.parameters.build import build
 from nodegraft.graph.graph import Graph
 from nodegraft.model.contract.case import Case, expect, expect_close, must_raise, scores
@@ -43,7 +35,7 @@ def check_parameters_are_checked(case: Case) -> None:
     """Require that a value of the wrong type is refused with the name of its parameter."""
     model = case.make()
     for name in model.get_params():
-        with must_raise(ParameterError, f"{name} set to an object", name):
+        with must_raise(errors.ParameterError, f"{name} set to an object", name):
             build(type(model), {name: object()})
     again = build(type(model), model.get_params())
     expect(again.get_params() == model.get_params(), "get_params does not give the parameters")
@@ -112,20 +104,20 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
     before = scores(model, graph)
     known, new = case.known[0], case.fresh[0]
     first, second = case.keys(new, 2)
-    with must_raise(ClassNameError, "a known class", "already"):
+    with must_raise(errors.ClassNameError, "a known class", "already"):
         model.add_classes(graph, {known: [first]})
-    with must_raise(ClassNameError, "a class without nodes", "no nodes"):
+    with must_raise(errors.ClassNameError, "a class without nodes", "no nodes"):
         model.add_classes(graph, {new: []})
-    with must_raise(UnknownNodeError, "a node that does not exist", "nobody"):
+    with must_raise(errors.UnknownNodeError, "a node that does not exist", "nobody"):
         model.add_classes(graph, {new: ["nobody"]})
-    with must_raise(UnknownNodeError, "a key of the wrong type"):
+    with must_raise(errors.UnknownNodeError, "a key of the wrong type"):
         model.predict(graph, [17])
-    with must_raise(ClassNameError, "a node in two classes of one call", "one class"):
+    with must_raise(errors.ClassNameError, "a node in two classes of one call", "one class"):
         model.add_classes(graph, {new: [first], "other": [first]})
-    with must_raise(ClassNameError, "a node that labels another class", repr(known)):
+    with must_raise(errors.ClassNameError, "a node that labels another class", repr(known)):
         model.add_classes(graph, {new: [second, *case.keys(known, 1)]})
     for odd in (1, None, "", " "):
-        with must_raise(ClassNameError, f"{odd!r} as the name of a class", "text"):
+        with must_raise(errors.ClassNameError, f"{odd!r} as the name of a class", "text"):
             model.add_classes(graph, {odd: [first]})
     text = str(first)
     for call in (
@@ -133,13 +125,13 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
         lambda: model.remove_classes(known),
         lambda: model.add_classes(graph, {new: text}),
     ):
-        with must_raise(ParameterError, "a text where a list is meant", "list"):
+        with must_raise(errors.ParameterError, "a text where a list is meant", "list"):
             call()
-    with must_raise(HiddenNodeError, "a node that is hidden"):
+    with must_raise(errors.HiddenNodeError, "a node that is hidden"):
         model.add_classes(graph.view(case.members[known]), case.members.select([new]))
-    with must_raise(DataError, "a graph with other features", "features"):
+    with must_raise(errors.DataError, "a graph with other features", "features"):
         model.predict(Graph(["n0"], np.eye(1)), ["n0"])
-    with must_raise(DataError, "a graph with keys of another type", "text"):
+    with must_raise(errors.DataError, "a graph with keys of another type", "text"):
         model.predict(Graph([0], graph.features([0])), [0])
     expect(np.array_equal(scores(model, graph), before), "a refusal changed the model")
 
@@ -152,7 +144,7 @@ def check_unfitted_raises(case: Case) -> None:
             lambda: case.make().add_classes(case.graph, {"new": ["n0"]}),
             lambda: case.make().save(Path(folder, "model")),
         ):
-            with must_raise(NotFittedError, "asking a model that knows nothing", "fit"):
+            with must_raise(errors.NotFittedError, "asking a model that knows nothing", "fit"):
                 call()
 
 
@@ -198,7 +190,7 @@ def check_abilities_are_as_declared(case: Case) -> None:
         answered = model.predict_or_abstain(graph, [node, other], min_confidence=0.0)
         expect(answered == model.predict(graph, [node, other]), "it abstains at 0")
     else:
-        with must_raise(NotSupportedError, "abstaining without calibrated confidence"):
+        with must_raise(errors.NotSupportedError, "abstaining without calibrated confidence"):
             model.predict_or_abstain(graph, [node])
     _check_confidence(model, case, [node, other])
     if declared(Capability.SET_LABELS):
@@ -209,23 +201,23 @@ def check_abilities_are_as_declared(case: Case) -> None:
     if declared(Capability.EMBED):
         expect(model.embed(graph, [node, other, node]).shape[0] == 3, "embed gives other rows")
     else:
-        with must_raise(NotSupportedError, "embedding"):
+        with must_raise(errors.NotSupportedError, "embedding"):
             model.embed(graph, [node])
     if declared(Capability.EXPLAIN):
         expect(bool(json.dumps(model.explain(graph, node))), "an explanation is no JSON")
     else:
-        with must_raise(NotSupportedError, "explaining"):
+        with must_raise(errors.NotSupportedError, "explaining"):
             model.explain(graph, node)
     last = case.keys(case.fresh[0])[-1]
     if declared(Capability.ADD_LABELS):
         model.add_labels(graph, {case.fresh[0]: [last]})
-        with must_raise(ClassNameError, "a label that is there already", "already"):
+        with must_raise(errors.ClassNameError, "a label that is there already", "already"):
             model.add_labels(graph, {case.fresh[0]: [last]})
     else:
-        with must_raise(NotSupportedError, "adding labels"):
+        with must_raise(errors.NotSupportedError, "adding labels"):
             model.add_labels(graph, {case.fresh[0]: [last]})
     if not declared(Capability.REMOVE_CLASSES):
-        with must_raise(NotSupportedError, "removing a class"):
+        with must_raise(errors.NotSupportedError, "removing a class"):
             model.remove_classes([case.known[0]])
 
 
@@ -258,7 +250,7 @@ def check_setting_labels(case: Case) -> None:
     labels = {name: keys.tolist() for name, keys in taught.labels_.items()}
     sessions = {known.name: known.session for known in taught._table.classes}
     if Capability.SET_LABELS not in taught.capabilities():
-        with must_raise(NotSupportedError, "other labels"):
+        with must_raise(errors.NotSupportedError, "other labels"):
             direct.set_labels(case.graph, labels, sessions)
         return
     direct.set_labels(case.graph, labels, sessions)

@@ -17,7 +17,7 @@ from starlette.types import Scope as Connection
 from nodegraft.service.auth.limits import BODY_SECONDS, MAX_BYTES
 from nodegraft.service.auth.tokens import Scope, Token, TokenCache
 from nodegraft.service.errors import HttpError, internal_error
-from nodegraft.service.observability.metrics import Metrics
+from nodegraft.service.observability import Metrics
 from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.settings import Settings
 

@@ -190,7 +190,7 @@ def main() -> None:
     """Run a writer process that was started with a folder and a file descriptor as arguments."""
     from logging.config import dictConfig
 
-    from nodegraft.service.observability.logs import LOGGING
+    from nodegraft.service.observability import LOGGING
 
     dictConfig(LOGGING)
     place, descriptor = sys.argv[-2:]

@@ -19,23 +19,10 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.service import label_studio_models as models
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import ChangeMaker, Changes, Served, key_in, router
 from nodegraft.service.errors import HttpError
-from nodegraft.service.label_studio_models import (
-    UPDATED,
-    AnnotatedTasks,
-    Event,
-    Health,
-    ModelVersion,
-    PredictedRegion,
-    Task,
-    TaskLabel,
-    TaskPrediction,
-    TaskPredictions,
-    TasksToPredict,
-    task_label,
-)
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
@@ -52,7 +39,7 @@ _CHOICES = re.compile(r"<Choices\s([^<>]*)>")
 _ATTRIBUTE = re.compile(r"(?<!\S)(name|toName)\s*=\s*[\"']([^\"'<>]*)[\"']")
 
 
-async def _event_changes(event: Event, changes: Changes, request: Request) -> ChangeMaker:
+async def _event_changes(event: models.Event, changes: Changes, request: Request) -> ChangeMaker:
     """Recognise an event that is delivered twice, although Label Studio sends no key.
 
     An event with a time is the same if all of its content is; one that is older than the event
@@ -67,19 +54,19 @@ async def _event_changes(event: Event, changes: Changes, request: Request) -> Ch
 
 
 @READ.get("/health")
-async def health(service: Served) -> Health:
+async def health(service: Served) -> models.Health:
     """Check that the service is ready."""
-    return Health(model_class=service.now.state.model.name)
+    return models.Health(model_class=service.now.state.model.name)
 
 
 @READ.post("/setup")
-async def set_up(service: Served) -> ModelVersion:
+async def set_up(service: Served) -> models.ModelVersion:
     """Return the live version; no setup is needed."""
-    return ModelVersion(model_version=str(service.now.version))
+    return models.ModelVersion(model_version=str(service.now.version))
 
 
 @READ.post("/predict")
-def predict(request: TasksToPredict, service: Served) -> TaskPredictions:
+def predict(request: models.TasksToPredict, service: Served) -> models.TaskPredictions:
     """Predict the class of each task's node."""
     live, (from_name, to_name) = service.now, _choice_names(request.label_config)
     graph, number = live.state.graph, str(live.version)
@@ -93,28 +80,28 @@ def predict(request: TasksToPredict, service: Served) -> TaskPredictions:
     for row in rows.tolist():
         classes, score = next(predicted) if row >= 0 else ([], 0.0)
         regions = [
-            PredictedRegion(
+            models.PredictedRegion(
                 from_name=from_name, to_name=to_name, value={"choices": [name]}, score=score
             )
             for name in classes[:1]
         ]
-        results.append(TaskPrediction(result=regions, score=score, model_version=number))
-    return TaskPredictions(results=results, model_version=number)
+        results.append(models.TaskPrediction(result=regions, score=score, model_version=number))
+    return models.TaskPredictions(results=results, model_version=number)
 
 
 @TEACH.post("/webhook", status_code=201)
 async def handle_event(
-    event: Event, changes: Annotated[ChangeMaker, Depends(_event_changes)]
-) -> ModelVersion:
+    event: models.Event, changes: Annotated[ChangeMaker, Depends(_event_changes)]
+) -> models.ModelVersion:
     """Turn an annotation into a label; other events change nothing."""
-    return await _add_labels(changes, event.labels(), may_move=event.action == UPDATED)
+    return await _add_labels(changes, event.labels(), may_move=event.action == models.UPDATED)
 
 
 @TEACH.post("/train", status_code=201)
-async def train(request: AnnotatedTasks, changes: Changes) -> ModelVersion:
+async def train(request: models.AnnotatedTasks, changes: Changes) -> models.ModelVersion:
     """Turn annotations of unlabelled nodes into labels: this makes one version."""
     labels = [
-        task_label(task, annotation)
+        models.task_label(task, annotation)
         for task in request.annotations
         for annotation in task.annotations
     ]
@@ -122,11 +109,11 @@ async def train(request: AnnotatedTasks, changes: Changes) -> ModelVersion:
 
 
 async def _add_labels(
-    changes: ChangeMaker, labels: list[TaskLabel], may_move: bool
-) -> ModelVersion:
+    changes: ChangeMaker, labels: list[models.TaskLabel], may_move: bool
+) -> models.ModelVersion:
     given = {key: (name, time) for key, name, time in labels if None not in (key, name)}
     version = await changes.version(partial(_label, given, may_move), "Label Studio")
-    return ModelVersion(model_version=str(version.number))
+    return models.ModelVersion(model_version=str(version.number))
 
 
 def _label(
@@ -157,7 +144,7 @@ def _by_class(labels: dict[Key, str]) -> dict[str, list[Key]]:
     }
 
 
-def _key(graph: Graph, task: Task) -> Key | None:
+def _key(graph: Graph, task: models.Task) -> Key | None:
     try:
         return None if task.data.key is None else key_in(graph, str(task.data.key))
     except DataError:

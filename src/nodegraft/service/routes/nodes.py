@@ -11,18 +11,12 @@ from nodegraft.analysis.results.versions import Changed, RowsComparison
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.keys import Key
+from nodegraft.service import schemas
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Node, ReadVersion, Served, key_in, router
 from nodegraft.service.errors import HttpError
 from nodegraft.service.live.live import Live
-from nodegraft.service.schemas import (
-    Model,
-    NodeKey,
-    RequestModel,
-    Text,
-    VersionResponse,
-)
 from nodegraft.service.service import Service
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -34,14 +28,14 @@ MAX_READ = 100
 """Nodes in one response of `GET /v1/nodes`."""
 
 KeyText = Annotated[str, Query(min_length=1, max_length=1_000)]
-Cell = Text | int | float | bool | None | list[float]
-Rows = Annotated[list[dict[Text, Cell]], Field(max_length=MAX_KEYS)]
+Cell = schemas.Text | int | float | bool | None | list[float]
+Rows = Annotated[list[dict[schemas.Text, Cell]], Field(max_length=MAX_KEYS)]
 
 
-class ReadNode(Model):
+class ReadNode(schemas.Model):
     """Text and label of a node."""
 
-    node: NodeKey = Field(examples=["p7"])
+    node: schemas.NodeKey = Field(examples=["p7"])
     """Node key."""
 
     text: str | None = Field(examples=["felt hat with a wide brim"])
@@ -51,14 +45,14 @@ class ReadNode(Model):
     """Label of the node; null without one."""
 
 
-class ReadNodes(VersionResponse):
+class ReadNodes(schemas.VersionResponse):
     """Nodes of a version."""
 
     nodes: list[ReadNode]
     """Nodes in the order of the keys, or of the table."""
 
 
-class EdgeType(Model):
+class EdgeType(schemas.Model):
     """Neighbours of a node by edges of one type."""
 
     name: str = Field(examples=["bought together"])
@@ -71,17 +65,17 @@ class EdgeType(Model):
     """Some of them."""
 
 
-class Neighbours(VersionResponse):
+class Neighbours(schemas.VersionResponse):
     """Neighbours of a node."""
 
-    node: NodeKey = Field(examples=["p7"])
+    node: schemas.NodeKey = Field(examples=["p7"])
     """Node key."""
 
     edge_types: list[EdgeType]
     """One for each edge type of the graph."""
 
 
-class NewRows(RequestModel):
+class NewRows(schemas.RequestModel):
     """New rows of the tables of nodes and edges, with the columns of the store's own tables."""
 
     nodes: Rows = Field(default=[], examples=[[{"key": "p99", "description": "folding e-bike"}]])
@@ -90,7 +84,7 @@ class NewRows(RequestModel):
     edges: Rows = Field(default=[], examples=[[{"source": "p99", "target": "p17"}]])
     """New edges between old or new nodes."""
 
-    note: Text = Field(default="", max_length=2_000, examples=["products of today"])
+    note: schemas.Text = Field(default="", max_length=2_000, examples=["products of today"])
     """Reason for the change, stored in the history."""
 
     dry_run: bool = False

@@ -9,25 +9,16 @@ from pydantic import Field
 
 from nodegraft.analysis.results.versions import Changed, HistoryEntry, Promoted
 from nodegraft.analysis.version import Promotion, Version
+from nodegraft.service import dependencies
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import (
-    Caller,
-    Changes,
-    Limit,
-    Note,
-    Number,
-    Served,
-    existing,
-    router,
-)
 from nodegraft.service.errors import HttpError
 from nodegraft.service.schemas import Model, VersionResponse
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
-READ = router("versions", Scope.READ)
-TEACH = router("versions", Scope.TEACH)
-ADMIN = router("versions", Scope.ADMIN)
+READ = dependencies.router("versions", Scope.READ)
+TEACH = dependencies.router("versions", Scope.TEACH)
+ADMIN = dependencies.router("versions", Scope.ADMIN)
 
 
 class ListedVersion(Model):
@@ -79,7 +70,7 @@ class History(VersionResponse):
 
 
 @READ.get("/versions")
-def versions(service: Served, limit: Limit = 100) -> Versions:
+def versions(service: dependencies.Served, limit: dependencies.Limit = 100) -> Versions:
     """List versions, and which of them is live."""
     # Read at one moment: otherwise a promotion meanwhile could make the live version wait.
     heads, rows = service.store.parts.journal.overview()
@@ -97,7 +88,7 @@ def versions(service: Served, limit: Limit = 100) -> Versions:
 
 
 @READ.get("/history")
-def history(service: Served, limit: Limit = 100) -> History:
+def history(service: dependencies.Served, limit: dependencies.Limit = 100) -> History:
     """List changes: author, reason, and their effect on predictions and accuracy."""
     rows = service.store.history()[::-1][:limit]
     return History(**service.now.fields, history=list(map(HistoryEntry.of, rows)))
@@ -105,9 +96,9 @@ def history(service: Served, limit: Limit = 100) -> History:
 
 @ADMIN.post("/versions/{number}:promote")
 async def promote(
-    number: Number,
-    service: Served,
-    caller: Caller,
+    number: dependencies.Number,
+    service: dependencies.Served,
+    caller: dependencies.Caller,
     only_candidate: Annotated[
         bool,
         Query(
@@ -115,7 +106,7 @@ async def promote(
             "discarded or changed it."
         ),
     ] = False,
-    note: Note = "",
+    note: dependencies.Note = "",
 ) -> Promoted:
     """Make a version live; nothing happens if it is live already."""
 
@@ -125,7 +116,9 @@ async def promote(
 
 
 @TEACH.post("/versions/{number}:discard", status_code=201)
-async def discard(number: Number, changes: Changes, note: Note = "") -> Changed:
+async def discard(
+    number: dependencies.Number, changes: dependencies.Changes, note: dependencies.Note = ""
+) -> Changed:
     """Discard the candidate version: this makes a version equal to the live one."""
     if changes.key.promote:
         message = "The version that a discard makes equals the live one."
@@ -134,7 +127,9 @@ async def discard(number: Number, changes: Changes, note: Note = "") -> Changed:
 
 
 @TEACH.post("/versions/{number}:undo")
-async def undo(number: Number, changes: Changes, note: Note = "") -> Changed:
+async def undo(
+    number: dependencies.Number, changes: dependencies.Changes, note: dependencies.Note = ""
+) -> Changed:
     """Undo the change of one version; later changes stay. This makes a new version."""
     return await changes.response(partial(_undo, number), note)
 
@@ -142,17 +137,17 @@ async def undo(number: Number, changes: Changes, note: Note = "") -> Changed:
 def _promote(
     number: int, only_candidate: bool, intent: Intent, store: Store
 ) -> tuple[Version, Promotion]:
-    version, last = existing(store, number), store.promotions()[-1]
+    version, last = dependencies.existing(store, number), store.promotions()[-1]
     if last.version != number:
         last = store.promote(number, only_waiting=only_candidate, intent=intent)
     return version, last
 
 
 def _discard(number: int, store: Store, intent: Intent) -> Version:
-    existing(store, number)
+    dependencies.existing(store, number)
     return store.discard(number, intent=intent)
 
 
 def _undo(number: int, store: Store, intent: Intent) -> Version:
-    existing(store, number)
+    dependencies.existing(store, number)
     return store.undo(number, intent=intent)

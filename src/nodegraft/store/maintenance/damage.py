@@ -1,17 +1,29 @@
-"""The record of damage that `nodegraft verify` found; a store that has one is not opened."""
+"""Check of a store's database, and the record of damage: a store that has one is not opened."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from nodegraft.analysis.version import now
+from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import StoreError
 from nodegraft.store.intent import Intent
 from nodegraft.store.settings import read_setting, write_setting
-from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.database import unreachable
+from nodegraft.store.versions.journal import (
+    Journal,
+    metadata,
+    promotions_in,
+    pruned_in,
+    versions_in,
+)
+from nodegraft.store.versions.row_digests import wrong_tables
 
 DAMAGE = "damage"
 """The setting that holds the record; None after a verification that found nothing."""
@@ -51,13 +63,13 @@ class DamageRecord:
 
 def refuse_damaged(folder: Path, journal: Journal) -> None:
     """Refuse to open a store in which a verification found damage."""
-    found = _recorded(folder, journal)
-    if found is None:
+    record = _recorded(folder, journal)
+    if record is None:
         return
-    more = f" and {found.count - 1} more" if found.count > 1 else ""
+    more = f" and {record.count - 1} more" if record.count > 1 else ""
     raise StoreError(
-        f"This store is damaged: {found.files[0]}{more}, found by `nodegraft verify` on "
-        f"{_minute(found.at)} UTC. Restore these files from a backup under the same names, "
+        f"This store is damaged: {record.files[0]}{more}, found by `nodegraft verify` on "
+        f"{_minute(record.at)} UTC. Restore these files from a backup under the same names, "
         f"then run `nodegraft verify {folder}`: when it finds no damage, the store opens again."
     )
 
@@ -71,22 +83,22 @@ def record_damage(
         journal: Its database; None if nothing must be written into it.
         author: Who verifies; None for the logged-in user.
     """
-    found = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
+    record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:
-        if found:
-            _write_file(folder / DAMAGE_FILE, found)
-        return found
+        if record:
+            _write_file(folder / DAMAGE_FILE, record)
+        return record
     with journal.connection() as connection:
         before = read_setting(connection, DAMAGE, None)
-    if found or before is not None:
-        value = found.to_json() if found else None
+    if record or before is not None:
+        value = record.to_json() if record else None
         # Alone, as another process may verify at the same time.
         with journal.transaction(alone=True) as connection:
             intent = Intent(author=author, note="nodegraft verify")
             write_setting(connection, DAMAGE, value, intent)
-    if not found:
+    if not record:
         (folder / DAMAGE_FILE).unlink(missing_ok=True)
-    return found
+    return record
 
 
 def _write_file(path: Path, found: DamageRecord) -> None:
@@ -116,3 +128,133 @@ def _minute(at: str) -> str:
         return f"{datetime.fromisoformat(at):%Y-%m-%d %H:%M}"
     except ValueError:
         return at
+
+
+_NOT_DAMAGE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+"""SQLite errors that say nothing about the content of the file. SQLITE_READONLY is not one of them:
+SQLite reports it for a damaged header, too."""
+
+
+@dataclass(frozen=True)
+class DatabaseCheck:
+    """Result of the check."""
+
+    problem: str = ""
+    """What is wrong; empty if nothing."""
+
+    is_sound: bool = True
+    """Whether the database can be written to: rows may be wrong, but the file is valid."""
+
+    versions: Sequence[Version] = ()
+    """All versions; empty if they cannot be read."""
+
+    pruned: frozenset[int] = field(default_factory=frozenset)
+    """Versions without objects."""
+
+
+def check_database(journal: Journal) -> DatabaseCheck:
+    """Read all rows and compare them with their checksums.
+
+    A database that cannot be reached or is locked is an error: nothing is known about it. One
+    without tables is from an interrupted `init`, and has no versions.
+    """
+    try:
+        with journal.engine.connect() as connection:
+            broken = _form(connection)
+            if broken:
+                return DatabaseCheck(broken, is_sound=False)
+            if not inspect(connection).get_table_names():
+                return DatabaseCheck()
+            problem = _rows_problem(connection)
+            versions, pruned = versions_in(connection), frozenset(pruned_in(connection))
+            problem = problem or _journal_problem(versions, promotions_in(connection))
+            return DatabaseCheck(problem, versions=versions, pruned=pruned)
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        if journal.engine.dialect.name != "sqlite" or is_out_of_reach(error):
+            raise unverified(unreachable(error, journal.engine.url)) from error
+        return DatabaseCheck(f"it cannot be read ({_reason(error)})", is_sound=False)
+    except (StoreError, ValueError, TypeError, KeyError, AttributeError) as error:
+        return DatabaseCheck(f"rows cannot be read ({error})", is_sound=False)
+
+
+def _form(connection: Connection) -> str:
+    """Return the result of SQLite's integrity check; empty if it passes."""
+    if connection.dialect.name != "sqlite":
+        return ""
+    findings = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+    return "" if findings == ["ok"] else f"SQLite's integrity check says: {findings[0]}"
+
+
+def _rows_problem(connection: Connection) -> str:
+    for table in metadata.sorted_tables:
+        if inspect(connection).has_table(table.name):
+            connection.execute(select(table)).fetchall()
+    if connection.dialect.name != "sqlite":
+        return ""
+    wrong = wrong_tables(connection)
+    return f"rows of {', '.join(wrong)} are not as they were written" if wrong else ""
+
+
+def _journal_problem(versions: Sequence[Version], promotions: Sequence[Promotion]) -> str:
+    for rows, what in ((versions, "versions"), (promotions, "promotions")):
+        if [row.number for row in rows] != list(range(1, len(rows) + 1)):
+            return f"a row of {what} is missing"
+    known = {version.number for version in versions}
+    if any(move.version not in known for move in promotions):
+        return "a promotion names a version that does not exist"
+    return ""
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]
+
+
+def unverified(reason: object) -> StoreError:
+    """Return the error for a store that could not be verified."""
+    sentence = str(reason).rstrip(" .")
+    return StoreError(
+        f"The store could not be verified: {sentence}. Nothing was recorded; run `nodegraft "
+        "verify` again when that is solved."
+    )
+
+
+def is_unreadable(error: BaseException) -> bool:
+    """Return whether a file could not be read, for a reason other than that it is missing.
+
+    Args:
+        error: An operating system's error, or an error that one caused.
+    """
+    cause = error if isinstance(error, OSError) else error.__cause__
+    return isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+
+
+def is_missing(error: BaseException) -> bool:
+    """Return whether a file is not there.
+
+    Args:
+        error: An operating system's error, or an error that one caused.
+    """
+    return isinstance(error, FileNotFoundError) or isinstance(error.__cause__, FileNotFoundError)
+
+
+def is_out_of_reach(error: BaseException) -> bool:
+    """Return whether SQLite could not read its file, whatever is in it.
+
+    Args:
+        error: An error of SQLite, or one of SQLAlchemy that it caused.
+    """
+    code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
+    # The low byte is the kind of error, the rest says more about it.
+    return code is not None and code & 0xFF in _NOT_DAMAGE

@@ -70,13 +70,15 @@ def unneeded(
         keep: Number of newest and of previously live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
-    changes = [one.number for one in versions if one.action != "prune"]
+    changes = [version.number for version in versions if version.action != "prune"]
     last_live = {moves[-1].version, *live_versions(moves)[-keep - 1 :]}
     oldest = changes[-keep:][0]
     return [
-        one.number
-        for one in versions
-        if one.number < oldest and one.number not in last_live and one.number not in pruned
+        version.number
+        for version in versions
+        if version.number < oldest
+        and version.number not in last_live
+        and version.number not in pruned
     ]
 
 
@@ -114,8 +116,8 @@ def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
         gone = unneeded(versions, promotions_in(connection), pruned, keep)
-    found = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
-    return _result(versions, pruned, gone, found)
+    freed = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
+    return _result(versions, pruned, gone, freed)
 
 
 def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
@@ -196,9 +198,11 @@ def _free(
     objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
 ) -> dict[str, StoredFile]:
     """Return the files that can be deleted, in the order in which they must be."""
-    needed = objects.names_in(_names(one for one in versions if one.number not in pruned))
+    needed = objects.names_in(
+        _names(version for version in versions if version.number not in pruned)
+    )
     standing = objects.files()
-    lists = _names(one for one in versions if one.number in pruned) & standing.keys()
+    lists = _names(version for version in versions if version.number in pruned) & standing.keys()
     old = {
         name
         for name, file in standing.items()
@@ -210,18 +214,18 @@ def _free(
 
 
 def _names(versions: Iterable[Version]) -> set[str]:
-    return {name for one in versions for name in one.names.all}
+    return {name for version in versions for name in version.names.all}
 
 
 def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for name in lists:
         try:
-            found |= objects.names_in([name])
+            names |= objects.names_in([name])
         except StoreError:
             # A damaged list does not say what belongs to it: its files are deleted when old.
             continue
-    return found
+    return names
 
 
 def _result(
@@ -230,6 +234,6 @@ def _result(
     gone: Sequence[int],
     free: dict[str, StoredFile],
 ) -> Pruned:
-    kept = [one.number for one in versions if one.number not in {*pruned, *gone}]
+    remaining = [version.number for version in versions if version.number not in {*pruned, *gone}]
     size = sum(file.size for file in free.values())
-    return Pruned(tuple(gone), tuple(kept), len(free), size)
+    return Pruned(tuple(gone), tuple(remaining), len(free), size)

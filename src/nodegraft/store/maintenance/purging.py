@@ -1,26 +1,33 @@
 """Purge: delete nodes from all versions. It is the only operation that changes rows of a store."""
 
+import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.preview import compare
+from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError
+from nodegraft.base.events import Listener
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.edges.matrix import IntArray, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, key_array, several
+from nodegraft.model.hooks import Capability
+from nodegraft.model.method import Method
+from nodegraft.model.registry import make_method
 from nodegraft.store.intent import Intent
-from nodegraft.store.maintenance.forgetting import (
-    note_without,
-    state_without,
-    text_without,
-    version_without,
-)
 from nodegraft.store.maintenance.pruning import clear_unused_caches, sweep_all
 from nodegraft.store.objects.place import CARDS, require_own_place
 from nodegraft.store.parts import StoreParts
+from nodegraft.store.table_changes import BLOCK
 from nodegraft.store.versions.audit import rewrite_audit
 from nodegraft.store.versions.database import erase_free_space, erase_on_delete
 from nodegraft.store.versions.journal import (
@@ -30,7 +37,97 @@ from nodegraft.store.versions.journal import (
     write_rows,
 )
 from nodegraft.store.versions.versions import diff_measures
+from nodegraft.tables.disk.save import save_mapped
+from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_texts import NodeTexts
+
+STRUCK = "[purged]"
+"""Text that replaces the key of a node in a note."""
+
+Row = TypeVar("Row", Version, Promotion)
+
+
+def state_without(state: State, keys: Collection[Key], folder: Path, listener: Listener) -> State:
+    """Refit a version without some nodes.
+
+    Args:
+        keys: Keys of the nodes; unknown ones are ignored.
+    """
+    rows = state.graph.node_keys.find(list(keys))
+    graph = graph_without(state.graph, rows[rows >= 0], folder)
+    labelled = [key for key in keys if key in state.labels.owners()]
+    labels = state.labels.unlabelled(labelled) if labelled else state.labels
+    return State(graph, labels, _refitted(state.model, graph, labels, listener))
+
+
+def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
+    """Return a graph without some nodes, and without features that no other node has.
+
+    Args:
+        folder: New folder in which a graph on disk is written, in blocks.
+    """
+    left, recipe = np.setdiff1d(graph.rows, rows), None
+    kept = np.ones(graph.num_features, dtype=bool)
+    if isinstance(graph.recipe, FeatureRecipe):
+        recipe, kept = graph.recipe.without_unused(_unused(graph, left))
+    if isinstance(graph._store, MappedStore):
+        return save_mapped(graph, folder, rows=left, columns=kept, recipe=recipe)
+    smaller = graph.without(rows)
+    if kept.all():
+        return smaller
+    return smaller.with_features(smaller.features(smaller.rows)[:, kept], recipe)
+
+
+def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
+    """Return the columns of features that are 0 in all of some nodes."""
+    used = np.zeros(graph.num_features, dtype=bool)
+    for start in range(0, rows.size, BLOCK):
+        some: Any = graph.features(rows[start : start + BLOCK])
+        used[some.indices[some.data != 0] if is_sparse(some) else some.nonzero()[1]] = True
+    return ~used
+
+
+def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
+    fresh = make_method(model.name, **model.get_params())
+    taught = labels.taught_rows(graph)
+    if Capability.SET_LABELS not in model.capabilities():
+        return fresh.fit(graph, taught, listener=listener)
+    # As in the history: the model is fitted on the first classes, and the others are added.
+    first = min(labels.sessions.values())
+    base = [name for name, session in labels.sessions.items() if session == first]
+    fresh.fit(graph, taught.select(base), listener=listener)
+    fresh.set_labels(graph, taught, labels.sessions, listener=listener)
+    return fresh
+
+
+def version_without(version: Version, keys: Collection[Key]) -> Version:
+    """Return the row of a version without some nodes."""
+    measures = version.measures
+    if "override" in measures:
+        measures = measures | {"override": text_without(measures["override"], keys)}
+    detail = {
+        name: _without(value, keys) if name in ("classes", "more", "parts", "keys") else value
+        for name, value in version.detail.items()
+    }
+    return replace(note_without(version, keys), detail=detail, measures=measures)
+
+
+def note_without(row: Row, keys: Collection[Key]) -> Row:
+    """Return a row whose note does not name some nodes."""
+    return replace(row, note=text_without(row.note, keys))
+
+
+def _without(value: Any, keys: Collection[Key]) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(part, keys) for name, part in value.items()}
+    return [key for key in value if key not in keys]
+
+
+def text_without(text: str, keys: Collection[Key]) -> str:
+    """Return a text in which `[purged]` stands where the key of a node was."""
+    for key in keys:
+        text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
+    return text
 
 
 @dataclass(frozen=True)
@@ -83,7 +180,9 @@ class Purge:
         self._listener, journal = parts.listener, parts.journal
         self._keys = frozenset(nodes)
         self._versions, self._moves = journal.versions(), journal.promotions()
-        self._whole = [one for one in self._versions if one.number not in journal.pruned()]
+        self._whole = [
+            version for version in self._versions if version.number not in journal.pruned()
+        ]
 
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and delete everything else."""
@@ -110,7 +209,8 @@ class Purge:
 
     def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
         """Return the rows of refitted versions; the first of them prunes all others."""
-        whole, at, last = [one.number for one in self._whole], now(), self._versions[-1].number
+        whole = [version.number for version in self._whole]
+        at, last = now(), self._versions[-1].number
         rows = []
         for place, version in enumerate(made):
             detail = {
@@ -145,8 +245,8 @@ class Purge:
         """Remove the nodes from all rows in one transaction; return how many rows named them."""
         known: list[Version | Promotion] = [*self._versions, *self._moves]
         struck: list[Version | Promotion] = [
-            *(version_without(one, self._keys) for one in self._versions),
-            *(note_without(one, self._keys) for one in self._moves),
+            *(version_without(version, self._keys) for version in self._versions),
+            *(note_without(move, self._keys) for move in self._moves),
         ]
         changed = [new for old, new in zip(known, struck, strict=True) if new != old]
         with self._journal.transaction(alone=True) as connection:
@@ -163,13 +263,15 @@ class Purge:
     def _refuse_unknown(self) -> None:
         """Raise an error for nodes that nothing in the store names: misspelt, or purged before."""
         left = set(self._keys)
-        for name in dict.fromkeys(one.graph for one in reversed(self._whole)):
+        for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
             listed = list(left)
             places = self._states.graph(name).node_keys.find(listed)
             left = {key for key, place in zip(listed, places, strict=True) if place < 0}
             if not left:
                 return
-        struck = {key: [version_without(one, {key}) for one in self._versions] for key in left}
+        struck = {
+            key: [version_without(version, {key}) for version in self._versions] for key in left
+        }
         left = {key for key in left if struck[key] == self._versions}
         if not left:
             return

@@ -19,28 +19,18 @@ from nodegraft.base.errors import (
     UnfinishedStoreError,
 )
 from nodegraft.base.events import SILENT, Listener
-from nodegraft.base.files.array_file import StoredArray, map_array, require_unchanged
-from nodegraft.base.files.finished import SIDECAR, matches_sidecar
-from nodegraft.graph.disk.manifest import KIND, Manifest
-from nodegraft.store.maintenance.damage import record_damage
-from nodegraft.store.maintenance.database_check import (
-    DatabaseCheck,
-    check_database,
-    is_missing,
-    is_unreadable,
-    unverified,
+from nodegraft.base.files.array_file import (
+    SIDECAR,
+    StoredArray,
+    map_array,
+    matches_sidecar,
+    require_unchanged,
 )
+from nodegraft.graph.disk.mapped import KIND, Manifest
+from nodegraft.store.maintenance import damage
+from nodegraft.store.objects import place as places
 from nodegraft.store.objects.derived_cache import CHECKSUM, DERIVED, UNFINISHED
 from nodegraft.store.objects.objects import MARKER, OBJECT_NAME, Objects
-from nodegraft.store.objects.place import (
-    CARDS,
-    SETTINGS,
-    StoreSettings,
-    journal_in,
-    refuse_links,
-    require_own_place,
-    settings_in,
-)
 from nodegraft.store.versions.database import DATABASE_FILES
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
@@ -109,9 +99,9 @@ class Verifier:
         Args:
             author: Who verifies; None for the logged-in user.
         """
-        refuse_links(self._folder)
+        places.refuse_links(self._folder)
         settings = self._settings()
-        with closing(journal_in(self._folder, settings)) as journal:
+        with closing(places.journal_in(self._folder, settings)) as journal:
             checked = self._database(journal, settings)
             if checked.versions:
                 place, inside = settings.objects_of(self._folder), settings.objects is None
@@ -121,37 +111,37 @@ class Verifier:
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
                 # Files that a prune deletes meanwhile are no damage.
                 return Verifier(self._folder, self._listener).run(author)
-            blocking = [found.file for found in self._findings.values() if found.blocks]
+            blocking = [finding.file for finding in self._findings.values() if finding.blocks]
             recorded = _record(
                 self._folder, journal if checked.is_sound else None, blocking, author
             )
-        found = tuple(self._findings.values())
-        return Verification(self._files, self._unused, found, recorded)
+        findings = tuple(self._findings.values())
+        return Verification(self._files, self._unused, findings, recorded)
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
-        if isinstance(problem, Exception) and is_unreadable(problem):
+        if isinstance(problem, Exception) and damage.is_unreadable(problem):
             # A file that could not be read may be whole.
-            raise unverified(problem) from problem
-        said = str(problem).removeprefix(str(file)).strip(" :.")
-        finding = Finding(str(file), said, advice, blocks)
+            raise damage.unverified(problem) from problem
+        reason = str(problem).removeprefix(str(file)).strip(" :.")
+        finding = Finding(str(file), reason, advice, blocks)
         self._findings.setdefault(finding.file, finding)
 
-    def _settings(self) -> StoreSettings:
-        place = self._folder / SETTINGS
+    def _settings(self) -> places.StoreSettings:
+        place = self._folder / places.SETTINGS
         self._files += 1
         try:
-            return settings_in(self._folder)
+            return places.settings_in(self._folder)
         except StoreError as error:
             if not (self._folder / DATABASE_FILES[0]).is_file():
                 raise
             self._add(place, error, RESTORE)
-            return StoreSettings(None)
+            return places.StoreSettings(None)
 
-    def _database(self, journal: Journal, settings: StoreSettings) -> DatabaseCheck:
+    def _database(self, journal: Journal, settings: places.StoreSettings) -> damage.DatabaseCheck:
         place = self._folder / DATABASE_FILES[0]
         file = "the database" if settings.database else str(place)
         self._files += 1
-        checked = check_database(journal)
+        checked = damage.check_database(journal)
         advice = "restore it from a backup (and delete store.db-wal and store.db-shm)"
         try:
             require_current(journal)
@@ -165,23 +155,23 @@ class Verifier:
             self._add(file, error, advice)
         except StoreUnreachableError as error:
             if not checked.problem:
-                raise unverified(error) from error
+                raise damage.unverified(error) from error
         except StoreError as error:
             self._add(file, error, advice)
         if checked.problem:
             self._add(file, checked.problem, advice)
         return checked
 
-    def _objects(self, objects: Objects, journal: Journal, checked: DatabaseCheck) -> None:
+    def _objects(self, objects: Objects, journal: Journal, checked: damage.DatabaseCheck) -> None:
         names = _listed(objects)
         try:
             with journal.connection() as connection:
-                require_own_place(connection, objects)
+                places.require_own_place(connection, objects)
         except StoreError as error:
             # Nothing is deleted there, but all that versions need may be whole.
             advice = "see that `objects` in store.json names the right place"
             self._add(objects.path_text(MARKER), error, advice, blocks=False)
-        whole = [one for one in checked.versions if one.number not in checked.pruned]
+        whole = [version for version in checked.versions if version.number not in checked.pruned]
         needed = _needed(whole)
         known: set[str] = set()
         for done, (name, versions) in enumerate(needed.items()):
@@ -223,7 +213,7 @@ class Verifier:
             try:
                 objects.check(name, array_files=True)
             except NodegraftError as error:
-                if is_missing(error):
+                if damage.is_missing(error):
                     # Another process has deleted it since files were listed.
                     continue
                 advice = "delete it, or let `nodegraft prune` do so: no version needs it"
@@ -245,13 +235,13 @@ class Verifier:
                     self._add(path, "its checksum is wrong", _removed(path, place), blocks=False)
 
     def _cards(self) -> None:
-        for path in _files_in(self._folder / CARDS):
+        for path in _files_in(self._folder / places.CARDS):
             try:
                 whole = matches_sidecar(path)
             except OSError as error:
-                if is_missing(error):
+                if damage.is_missing(error):
                     continue
-                raise unverified(error) from error
+                raise damage.unverified(error) from error
             self._files += whole is not None
             if whole is False:
                 number = path.stem.rpartition("-")[2]
@@ -261,7 +251,7 @@ class Verifier:
 
 def _record(folder: Path, journal: Journal | None, files: list[str], author: str | None) -> str:
     try:
-        record_damage(folder, journal, files, author)
+        damage.record_damage(folder, journal, files, author)
     except (StoreError, OSError) as error:
         return str(error)
     return ""
@@ -272,9 +262,9 @@ def _listed(objects: Objects) -> list[str]:
     try:
         names = list(objects.files())
     except OSError as error:
-        raise unverified(f"{objects.place} cannot be read: {error}") from error
+        raise damage.unverified(f"{objects.place} cannot be read: {error}") from error
     if not names and not objects.in_store:
-        raise unverified(
+        raise damage.unverified(
             f"there are no objects in {objects.place}: is it mounted, and does `objects` in "
             "store.json name the right place? A relative path is read from the working folder"
         )
@@ -282,11 +272,11 @@ def _listed(objects: Objects) -> list[str]:
 
 
 def _needed(versions: Iterable[Version]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for version in versions:
         for name in version.names.all:
-            found.setdefault(name, []).append(version.number)
-    return found
+            rows_of.setdefault(name, []).append(version.number)
+    return rows_of
 
 
 def _numbers(versions: list[int]) -> str:
@@ -299,13 +289,15 @@ def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
     """Return the arrays of a graph on disk, which have hashes of their own."""
     if document.get("kind") != KIND:
         return {}
-    growth = {name: StoredArray.from_json(one) for name, one in document["growth"].items()}
+    growth = {name: StoredArray.from_json(entry) for name, entry in document["growth"].items()}
     return {**Manifest.from_json(document["manifest"]).arrays, **growth}
 
 
 def _folders(place: Path) -> Iterator[Path]:
     if place.is_dir() and not place.is_symlink():
-        yield from (one for one in sorted(place.iterdir()) if one.is_dir() and not one.is_symlink())
+        yield from (
+            path for path in sorted(place.iterdir()) if path.is_dir() and not path.is_symlink()
+        )
 
 
 def _files_in(place: Path) -> Iterator[Path]:

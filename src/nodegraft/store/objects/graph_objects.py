@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
 from nodegraft.base.files.bundle import Document, under
-from nodegraft.graph.disk.manifest import KIND, LAYERS, Manifest
-from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.disk.mapped import KIND, LAYERS, Manifest, MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growth_arrays import grown_store, growth_arrays
 from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderCache
@@ -72,10 +71,10 @@ class GraphObjects:
             written = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
-            name, kept = self._put_mapped(parent._store, written, places, base)
+            name, graph_on_disk = self._put_mapped(parent._store, written, places, base)
         # Only caches of the growth have to be computed then.
-        kept.take_over(graph)
-        return name, kept
+        graph_on_disk.take_over(graph)
+        return name, graph_on_disk
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
@@ -109,7 +108,7 @@ class GraphObjects:
             recipe = FeatureRecipe.from_state(under(_RECIPE, arrays), document["recipe"])
         files, place = self._objects.paths(name), self._place / DERIVED / name
         store = MappedStore.open(place, manifest, recipe, files)
-        growth = {part: StoredArray.from_json(one) for part, one in document["growth"].items()}
+        growth = {part: StoredArray.from_json(entry) for part, entry in document["growth"].items()}
         return grown_store(store, growth, files) if growth else store
 
     def _put_mapped(
@@ -121,13 +120,13 @@ class GraphObjects:
     ) -> tuple[str, Graph]:
         require_local(self._objects)
         arrays = {**store.manifest.arrays, **growth}
-        parts = {name: self._objects.put_file(files[name], one) for name, one in arrays.items()}
+        parts = {name: self._objects.put_file(files[name], array) for name, array in arrays.items()}
         document: dict[str, Any] = {"kind": KIND, "recipe": None, **_base_entry(base)}
         if isinstance(store.recipe, FeatureRecipe):
             learned, document["recipe"] = store.recipe.state()
             parts |= {_RECIPE + part: self._objects.put_array(learned[part]) for part in learned}
         document["manifest"] = store.manifest.to_json()
-        document["growth"] = {name: one.to_json() for name, one in growth.items()}
+        document["growth"] = {name: array.to_json() for name, array in growth.items()}
         name = self._objects.put_list(parts, document)
         if not growth:
             self._take_layers(name, store)

@@ -115,8 +115,8 @@ class Objects:
             path: The file, which no process writes any more.
             stored: Type, shape and hash of the array.
         """
-        told = json.dumps(["array file", stored.to_json()], sort_keys=True)
-        name = hashlib.sha256(told.encode()).hexdigest()
+        header = json.dumps(["array file", stored.to_json()], sort_keys=True)
+        name = hashlib.sha256(header.encode()).hexdigest()
         with told_as_unwritable(self._folder.place):
             self._folder.adopt(name, path)
         return name
@@ -128,8 +128,8 @@ class Objects:
 
     def paths(self, name: str) -> dict[str, Path]:
         """Return the paths of an object's array files on this machine, without reading them."""
-        found = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
-        places = {part: path for part, path in found.items() if path is not None}
+        paths = {part: self._folder.local_path(file) for part, file in self.parts(name).items()}
+        places = {part: path for part, path in paths.items() if path is not None}
         for path in places.values():
             if path.is_symlink():
                 raise StoreError(f"{path} is a symbolic link, and a store follows none.")
@@ -207,8 +207,8 @@ class Objects:
         """
         if self.is_set_aside(name):
             return name
-        kept = f"{name}." if OBJECT_NAME.fullmatch(name) else ""
-        other = f".removed.{kept}{uuid4().hex}"
+        prefix = f"{name}." if OBJECT_NAME.fullmatch(name) else ""
+        other = f".removed.{prefix}{uuid4().hex}"
         with self._not_removed(name):
             self._folder.rename(name, other)
         return other

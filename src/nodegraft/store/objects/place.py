@@ -12,7 +12,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, insert
 
 from nodegraft.base.errors import StoreError
-from nodegraft.graph.disk.manifest import LAYERS
+from nodegraft.graph.disk.mapped import LAYERS
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.objects import MARKER, Objects
 from nodegraft.store.settings import SETTINGS as SETTINGS_TABLE
@@ -54,7 +54,7 @@ def settings_in(folder: Path) -> StoreSettings:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
         _check(settings)
-        found = StoreSettings(settings["database"], _without_dots(settings["objects"]))
+        stored_settings = StoreSettings(settings["database"], _without_dots(settings["objects"]))
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder} is not a store: {SETTINGS} is missing. Create one with `nodegraft init`."
@@ -66,7 +66,7 @@ def settings_in(folder: Path) -> StoreSettings:
             f"{folder} has format {number!r}, this nodegraft reads {FORMAT}: use the version "
             "of nodegraft that made it."
         )
-    return found
+    return stored_settings
 
 
 def settings_text(settings: StoreSettings) -> str:
@@ -156,8 +156,8 @@ def require_own_place(connection: Connection, objects: Objects) -> None:
     is_own = objects.in_store if marker is None else marker == store_id
     if is_own:
         return
-    said = "has no marker" if marker is None else "has the marker of another store"
+    reason = "has no marker" if marker is None else "has the marker of another store"
     raise StoreError(
-        f"{objects.place} {said} ({MARKER}), so nothing is deleted there. Does `objects` in "
+        f"{objects.place} {reason} ({MARKER}), so nothing is deleted there. Does `objects` in "
         "store.json name the right place?"
     )

@@ -62,8 +62,8 @@ class States:
         Args:
             parent: Graph of the version that it grew from; None for none.
         """
-        name, kept = self.graphs.put(graph, parent)
-        return name, self._with_cache(name, kept)
+        name, stored_graph = self.graphs.put(graph, parent)
+        return name, self._with_cache(name, stored_graph)
 
     def _with_cache(self, name: str, graph: Graph) -> Graph:
         return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
@@ -84,14 +84,14 @@ class States:
         Args:
             names: Objects of a version with the same texts.
         """
-        kept = replace(
+        stored = replace(
             names,
             graph=name_of(state.graph) or names.graph,
             labels=self._objects.put(*state.labels.state()),
             model=self._objects.put(*state.model.packed()),
         )
-        self.hold(state, kept)
-        return kept
+        self.hold(state, stored)
+        return stored
 
     def hold(self, state: State, names: StateNames) -> None:
         """Cache a state that is stored already."""
@@ -119,8 +119,8 @@ class States:
 
     def unlearned(self, names: StateNames) -> State:
         """Return a state whose method has learned nothing, whether or not its model can be read."""
-        told = self._objects.document(names.model)
-        model = make_method(told["method"], **told["parameters"])
+        document = self._objects.document(names.model)
+        model = make_method(document["method"], **document["parameters"])
         return State(self.graph(names.graph), self.labels(names.labels), model)
 
     def labels(self, name: str) -> StoreLabels:
@@ -216,10 +216,10 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
         words: Words with blanks between them; case is ignored.
     """
     wanted = " ".join(words.casefold().split())
-    found: list[list[Key]] = [[], [], [], []]
+    lists: list[list[Key]] = [[], [], [], []]
     for key, text in nodes:
         place = rank(wanted, key, text)
         # Later nodes can only be better matches, so each rank keeps the first ones.
-        if place is not None and len(found[place]) < limit:
-            found[place].append(key)
-    return [key for keys in found for key in keys][:limit]
+        if place is not None and len(lists[place]) < limit:
+            lists[place].append(key)
+    return [key for keys in lists for key in keys][:limit]

@@ -5,33 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    Connection,
-    DateTime,
-    Integer,
-    String,
-    Table,
-    Text,
-    insert,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from nodegraft.analysis.version import now
 from nodegraft.store.intent import Intent
 from nodegraft.store.versions.journal import in_utc, metadata
 
-AUDIT = Table(
+AUDIT = sa.Table(
     "audit",
     metadata,
-    Column("number", Integer, primary_key=True),
-    Column("action", String(32), nullable=False),
-    Column("detail", JSON, nullable=False),
-    Column("by", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("at", DateTime(timezone=True), nullable=False),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("detail", sa.JSON, nullable=False),
+    sa.Column("by", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
 )
 
 
@@ -59,19 +47,19 @@ class AuditEntry:
 
 
 def add_audit_entry(
-    connection: Connection, action: str, detail: dict[str, Any], intent: Intent
+    connection: sa.Connection, action: str, detail: dict[str, Any], intent: Intent
 ) -> None:
     """Add an entry in the transaction that makes the change."""
     who = {"by": intent.author_name, "note": intent.note, "at": now()}
-    connection.execute(insert(AUDIT).values(action=action, detail=detail, **who))
+    connection.execute(sa.insert(AUDIT).values(action=action, detail=detail, **who))
 
 
-def rewrite_audit(connection: Connection, change: Callable[[str], str]) -> None:
+def rewrite_audit(connection: sa.Connection, change: Callable[[str], str]) -> None:
     """Change the notes and details of all entries; only a purge may."""
     for entry in audit_entries(connection):
         note, detail = change(entry.note), _changed(entry.detail, change)
         if (note, detail) != (entry.note, entry.detail):
-            wanted = update(AUDIT).where(AUDIT.c.number == entry.number)
+            wanted = sa.update(AUDIT).where(AUDIT.c.number == entry.number)
             connection.execute(wanted.values(note=note, detail=detail))
 
 
@@ -85,7 +73,7 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def audit_entries(connection: Connection) -> list[AuditEntry]:
+def audit_entries(connection: sa.Connection) -> list[AuditEntry]:
     """Return all entries, oldest first."""
-    rows = connection.execute(select(AUDIT).order_by(AUDIT.c.number)).mappings()
+    rows = connection.execute(sa.select(AUDIT).order_by(AUDIT.c.number)).mappings()
     return [AuditEntry(**in_utc(row)) for row in rows]

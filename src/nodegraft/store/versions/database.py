@@ -100,8 +100,8 @@ def has_password(url: str | URL) -> bool:
 def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
     """Return an error that says what went wrong with a database, without its password."""
     reason = str(getattr(error, "orig", None) or error)
-    for said, sentence in _SENTENCES.items():
-        if said in reason:
+    for fragment, sentence in _SENTENCES.items():
+        if fragment in reason:
             return StoreUnreachableError(sentence)
     for password in _passwords(url):
         reason = reason.replace(password, "***")
@@ -178,9 +178,9 @@ def _timeouts(url: URL) -> dict[str, Any]:
     """Return timeouts for PostgreSQL, which otherwise waits forever."""
     if url.get_backend_name() != "postgresql":
         return {}
-    asked = url.query.get("options", "")
+    options = url.query.get("options", "")
     waiting = f"-c lock_timeout={1000 * WAIT_SECONDS}"
-    return {"connect_timeout": WAIT_SECONDS, "options": f"{asked} {waiting}".strip()}
+    return {"connect_timeout": WAIT_SECONDS, "options": f"{options} {waiting}".strip()}
 
 
 class _FileConnection(sqlite3.Connection):
@@ -200,10 +200,10 @@ def _sqlite_file(url: URL) -> str:
 def _file_identity(file: str) -> tuple[int, int] | None:
     """Return device and inode number of a file; None if it cannot be reached."""
     try:
-        found = Path(file).stat()
+        status = Path(file).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _open_existing(file: str) -> sqlite3.Connection:

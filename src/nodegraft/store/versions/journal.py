@@ -20,55 +20,37 @@ from nodegraft.store.versions.database import connected, unreachable
 from nodegraft.store.versions.row_digests import LOCK_ONLY
 
 with extra("store", package="sqlalchemy", purpose="A store"):
-    from sqlalchemy import (
-        JSON,
-        URL,
-        Column,
-        Connection,
-        DateTime,
-        ForeignKey,
-        Integer,
-        MetaData,
-        String,
-        Table,
-        Text,
-        func,
-        insert,
-        literal_column,
-        select,
-        text,
-        update,
-    )
+    import sqlalchemy as sa
     from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-VERSIONS = Table(
+VERSIONS = sa.Table(
     "versions",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("parent", Integer, ForeignKey("versions.number")),
-    Column("action", String(32), nullable=False),
-    Column("detail", JSON, nullable=False),
-    Column("by", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("at", DateTime(timezone=True), nullable=False),
-    Column("graph", String(64), nullable=False),
-    Column("labels", String(64), nullable=False),
-    Column("model", String(64), nullable=False),
-    Column("measures", JSON, nullable=False),
-    Column("texts", String(64)),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("parent", sa.Integer, sa.ForeignKey("versions.number")),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("detail", sa.JSON, nullable=False),
+    sa.Column("by", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("graph", sa.String(64), nullable=False),
+    sa.Column("labels", sa.String(64), nullable=False),
+    sa.Column("model", sa.String(64), nullable=False),
+    sa.Column("measures", sa.JSON, nullable=False),
+    sa.Column("texts", sa.String(64)),
 )
 
-PROMOTIONS = Table(
+PROMOTIONS = sa.Table(
     "promotions",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("version", Integer, ForeignKey("versions.number"), nullable=False),
-    Column("action", String(32), nullable=False),
-    Column("by", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("at", DateTime(timezone=True), nullable=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("version", sa.Integer, sa.ForeignKey("versions.number"), nullable=False),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("by", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
 )
 
 REQUEST_KEY = {
@@ -86,7 +68,7 @@ class Journal:
         create: Whether a missing SQLite file is created.
     """
 
-    def __init__(self, url: str | URL, create: bool = False) -> None:
+    def __init__(self, url: str | sa.URL, create: bool = False) -> None:
         self.engine = connected(url, create)
 
     def close(self) -> None:
@@ -104,12 +86,12 @@ class Journal:
         Args:
             number: Number of the version; None for the newest.
         """
-        wanted = select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
+        wanted = sa.select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
             wanted = wanted.where(VERSIONS.c.number == number)
         with self.connection() as connection, readable_rows():
             row = connection.execute(wanted).mappings().first()
-            newest = connection.execute(select(func.max(VERSIONS.c.number))).scalar()
+            newest = connection.execute(sa.select(sa.func.max(VERSIONS.c.number))).scalar()
         if row is None:
             if newest is None:
                 raise UnfinishedStoreError
@@ -135,9 +117,9 @@ class Journal:
 
     def version_for(self, key: str) -> Version | None:
         """Return the version that a request made; None if it made none."""
-        asked = literal_column(REQUEST_KEY[self.engine.dialect.name], String)
+        asked = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(select(VERSIONS).where(asked == key)).mappings().first()
+            row = connection.execute(sa.select(VERSIONS).where(asked == key)).mappings().first()
             return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
@@ -153,7 +135,7 @@ class Journal:
     def add(
         self,
         *rows: Version | Promotion,
-        confirm: Callable[[Connection], None] | None = None,
+        confirm: Callable[[sa.Connection], None] | None = None,
     ) -> None:
         """Add rows, all or none of them.
 
@@ -171,7 +153,7 @@ class Journal:
             raise StoreChangedError(_conflict_text(self, rows)) from error
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
+    def connection(self) -> Iterator[sa.Connection]:
         """Read the database as it is at one moment; errors say what to do."""
         try:
             with self.engine.connect() as connection:
@@ -183,7 +165,7 @@ class Journal:
             raise unreachable(error, self.engine.url) from error
 
     @contextmanager
-    def transaction(self, alone: bool = False) -> Iterator[Connection]:
+    def transaction(self, alone: bool = False) -> Iterator[sa.Connection]:
         """Write to the database in one transaction; an error undoes it.
 
         Args:
@@ -192,7 +174,7 @@ class Journal:
         try:
             with self.engine.begin() as connection:
                 if alone:
-                    connection.execute(text(_ALONE[self.engine.dialect.name]))
+                    connection.execute(sa.text(_ALONE[self.engine.dialect.name]))
                 yield connection
         except IntegrityError:
             # The caller knows what it means.
@@ -221,15 +203,15 @@ def readable_rows() -> Iterator[None]:
 
 
 @readable_rows()
-def versions_in(connection: Connection) -> list[Version]:
+def versions_in(connection: sa.Connection) -> list[Version]:
     """Return all versions, oldest first."""
-    rows = connection.execute(select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
+    rows = connection.execute(sa.select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
     return [Version(**in_utc(row)) for row in rows]
 
 
-def newest_in(connection: Connection) -> int | None:
+def newest_in(connection: sa.Connection) -> int | None:
     """Return the number of the newest version that changed something; None if there is none."""
-    newest = select(func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
+    newest = sa.select(sa.func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
     number: int | None = connection.execute(newest).scalar()
     return number
 
@@ -251,36 +233,36 @@ class Heads:
 
 
 @readable_rows()
-def heads_in(connection: Connection) -> Heads:
+def heads_in(connection: sa.Connection) -> Heads:
     """Return the live version and the newest one."""
-    last = select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
+    last = sa.select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
     live, newest = connection.execute(last).scalar(), newest_in(connection)
-    wanted = select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
+    wanted = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
     rows = {row["number"]: row for row in connection.execute(wanted).mappings()}
     return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
 
 
 @readable_rows()
-def promotions_in(connection: Connection) -> list[Promotion]:
+def promotions_in(connection: sa.Connection) -> list[Promotion]:
     """Return all promotions, oldest first."""
-    rows = connection.execute(select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
+    rows = connection.execute(sa.select(PROMOTIONS).order_by(PROMOTIONS.c.number)).mappings()
     return [Promotion(**in_utc(row)) for row in rows]
 
 
 @readable_rows()
-def pruned_in(connection: Connection) -> dict[int, Version]:
+def pruned_in(connection: sa.Connection) -> dict[int, Version]:
     """Return the pruned versions by number, each with the version that pruned it."""
-    wanted = select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
+    wanted = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
     return {number: version for version in pruning for number in version.detail["versions"]}
 
 
-def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
+def write_rows(connection: sa.Connection, *rows: Version | Promotion) -> None:
     """Add rows; a promotion of a version that was pruned meanwhile is refused."""
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
-        connection.execute(insert(table).values(**vars(row)))
+        connection.execute(sa.insert(table).values(**vars(row)))
     # No other process can prune after the first row.
     pruned = pruned_in(connection)
     for row in rows:
@@ -288,7 +270,7 @@ def write_rows(connection: Connection, *rows: Version | Promotion) -> None:
             refuse_pruned(row.version, pruned)
 
 
-def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) -> None:
+def rewrite_rows(connection: sa.Connection, rows: Iterable[Version | Promotion]) -> None:
     """Change existing rows; only a purge may.
 
     Args:
@@ -296,7 +278,7 @@ def rewrite_rows(connection: Connection, rows: Iterable[Version | Promotion]) ->
     """
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
-        connection.execute(update(table).where(table.c.number == row.number).values(**vars(row)))
+        connection.execute(sa.update(table).where(table.c.number == row.number).values(**vars(row)))
 
 
 def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:

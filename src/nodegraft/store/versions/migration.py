@@ -102,8 +102,8 @@ def _lock(connection: Connection) -> None:
         for statement in _LOCK[connection.dialect.name]:
             connection.exec_driver_sql(statement)
     except OperationalError as error:
-        said = str(error.orig)
-        if "locked" not in said and "lock timeout" not in said:
+        reason = str(error.orig)
+        if "locked" not in reason and "lock timeout" not in reason:
             raise
         raise StoreError(
             "Another process migrates this store: run `nodegraft migrate STORE` again when that "
@@ -127,15 +127,15 @@ def _known_revision(journal: Journal) -> str:
     if current is None:
         raise UnfinishedStoreError
     if current not in known:
-        said = f"The store's database has tables of revision {current}"
+        state = f"The store's database has tables of revision {current}"
         if current.isdecimal() and current < known[0]:
             raise OutdatedStoreError(
-                f"{said}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
+                f"{state}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
                 "read: create the store again with `nodegraft init`."
             )
         # A name that no nodegraft gives its tables is damage.
         raise (NewerStoreError if current.isdecimal() else StoreError)(
-            f"{said}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
+            f"{state}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
             "that made it."
         )
     return current
@@ -146,5 +146,5 @@ def _revision(journal: Journal) -> str | None:
     with journal.connection() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None
-        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if found is None else str(found)
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if revision is None else str(revision)

@@ -59,10 +59,10 @@ def _begin(connection: Connection) -> None:
 
 
 def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> None:
-    found = _WRITE.match(statement)
-    if found is None or statement.strip() == LOCK_ONLY or found[2] not in COVERED:
+    match = _WRITE.match(statement)
+    if match is None or statement.strip() == LOCK_ONLY or match[2] not in COVERED:
         return
-    table, is_added = found[2], found[1].upper().startswith("INSERT")
+    table, is_added = match[2], match[1].upper().startswith("INSERT")
     changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
     extends = is_added and table in APPENDED
     if table not in changes and not extends:
@@ -96,10 +96,10 @@ def _digest(
 ) -> dict[str, Any]:
     """Return the chained hash of rows, continued from an earlier one for appended tables."""
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
-    given: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
+    arguments: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
     chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
     # Both parts are constants of this file.
-    for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", given):  # noqa: S608
+    for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", arguments):  # noqa: S608
         content = json.dumps([digest, *row], default=repr).encode()
         digest = hashlib.sha256(content).hexdigest()
         last = row[0] if table in APPENDED else 0
@@ -108,9 +108,9 @@ def _digest(
 
 def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
     query = "SELECT value FROM settings WHERE name = ?"
-    found = database.execute(query, (PREFIX + table,)).fetchone()
+    row = database.execute(query, (PREFIX + table,)).fetchone()
     try:
-        written = None if found is None else json.loads(found[0])
+        written = None if row is None else json.loads(row[0])
     except (ValueError, TypeError):
         return None
     # A hash that was damaged itself counts as missing.

@@ -14,7 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.disk.manifest import Manifest
+from nodegraft.graph.disk.mapped import Manifest
 from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import (

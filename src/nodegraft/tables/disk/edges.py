@@ -182,8 +182,8 @@ class EdgeSorter:
             if len(names) > 1:
                 for name, writer in by_type.items():
                     writer.add(records[records["kind"] == self._numbers[name]], start, rows)
-        kept = sum(writer.distinct_edges for writer in by_type.values())
-        odd = oddities(told=self._given, loops=self._loops, kept=kept, alone=merged.isolated)
+        distinct = sum(writer.distinct_edges for writer in by_type.values())
+        odd = oddities(told=self._given, loops=self._loops, kept=distinct, alone=merged.isolated)
         arrays = {name: array for writer in writers for name, array in writer.close().items()}
         return arrays, names, merged.entries // 2, gathered(self._findings) + odd
 

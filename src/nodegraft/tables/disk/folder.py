@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray
-from nodegraft.base.files.finished import flush_to_disk
-from nodegraft.graph.disk.manifest import MANIFEST, Manifest
+from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, flush_to_disk
+from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
 """The request, then a line for each finished step; removed when the graph is complete."""

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.events import Listener
 from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, map_array
-from nodegraft.graph.disk.mapped_keys import MappedKeys, Stored, index_hashes
-from nodegraft.graph.disk.packed_texts import PackedTexts, padding
+from nodegraft.graph.disk.mapped_keys import MappedKeys, PackedTexts, Stored, index_hashes, padding
 from nodegraft.graph.edges.matrix import IntArray, index_type
 from nodegraft.graph.keys import text_hashes
 from nodegraft.tables.disk.buckets import Buckets, Records

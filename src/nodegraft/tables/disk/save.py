@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT
 from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.bundle import write_bundle
-from nodegraft.graph.disk.manifest import Manifest
-from nodegraft.graph.disk.mapped import MERGED
-from nodegraft.graph.disk.mapped_keys import Stored
-from nodegraft.graph.disk.packed_texts import PackedTexts
+from nodegraft.graph.disk.mapped import MERGED, Manifest
+from nodegraft.graph.disk.mapped_keys import PackedTexts, Stored
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries
 from nodegraft.graph.edges.matrix import IntArray
@@ -51,19 +49,21 @@ def save_mapped(
         edges_of: Another graph whose edges between nodes of both are written; None for the edges
             of the graph.
     """
-    kept = graph.rows if rows is None else rows
+    rows_to_save = graph.rows if rows is None else rows
     written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
-    keys, _ = write_keys(written, _keys(graph.node_keys, kept), kept.size, MEMORY, SILENT)
-    features, width = _write_features(written, graph, kept, columns)
-    joined, places = graph, kept
+    keys, _ = write_keys(
+        written, _keys(graph.node_keys, rows_to_save), rows_to_save.size, MEMORY, SILENT
+    )
+    features, width = _write_features(written, graph, rows_to_save, columns)
+    joined, places = graph, rows_to_save
     if edges_of is not None:
-        joined, places = edges_of, _rows_in(edges_of, graph, kept)
+        joined, places = edges_of, _rows_in(edges_of, graph, rows_to_save)
     edges = _write_edges(written, joined, places)
     if isinstance(how, FeatureRecipe):
         write_bundle(folder / RECIPE, *how.state())
     known = how.content_hash if isinstance(how, FeatureRecipe) else None
     arrays = {**keys, **features, **edges}
-    written.close(Manifest(kept.size, width, joined.relations, known, arrays))
+    written.close(Manifest(rows_to_save.size, width, joined.relations, known, arrays))
     return load_graph(folder)
 
 

@@ -50,12 +50,12 @@ class ListColumn(ColumnEncoder):
                 f"Every list in column {self.column!r} of {table.place} must have {self.length} "
                 "numbers, as when the features were fitted."
             )
-        given = np.array(pc.is_valid(column))
+        is_given = np.array(pc.is_valid(column))
         numbers = _numbers(column.drop_null().flatten(), self.column, table)
         rows = np.zeros((len(column), self.length), dtype=numbers.dtype)
-        rows[given] = numbers.reshape(-1, self.length)
+        rows[is_given] = numbers.reshape(-1, self.length)
         odd = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        missing = np.flatnonzero(~given)
+        missing = np.flatnonzero(~is_given)
         what = "nodes with NaN or infinite numbers in a list"
         findings = (
             *finding(what, odd.size, keys[odd[:3]], "such values become 0"),

@@ -7,8 +7,7 @@ from performance.anonymous_peak import AnonymousPeak
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.disk.blocks.encode import encode, kept_encoding
-from nodegraft.graph.disk.blocks.layer_work import LayerWork, ThisProcess
-from nodegraft.graph.disk.blocks.row_map import RowMap, RowNetwork
+from nodegraft.graph.disk.blocks.layer_work import LayerWork, RowMap, RowNetwork, ThisProcess
 from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.graph.graph import Graph
 from tests.graph.blocks_of import SMALL, network_of, placed, rows_in, same_bits, wide_graph

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from nodegraft.graph.disk.blocks.layer_files import JOURNAL, LayerFiles
+from nodegraft.graph.disk.blocks.layer_rows import JOURNAL, LayerFiles
 
 
 def test_damaged_lines_of_the_journal_name_no_block(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.graph.disk.blocks.encode import propagate
 from nodegraft.graph.disk.blocks.layer_work import LayerWork, ThisProcess
-from nodegraft.graph.disk.blocks.propagate import propagate
 from nodegraft.graph.graph import Graph
 from tests.graph.blocks_of import SMALL, in_memory, placed, same_bits, wide_graph
 from tests.graph.reference import typed_graph

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nodegraft.base.errors import DataError, RecordConflictError
-from nodegraft.lab.benchmark.records.archive import Archive, read_documents
-from nodegraft.lab.benchmark.records.pack import pack
-from nodegraft.lab.benchmark.records.record import RunRecord, run_name
+from nodegraft.lab.benchmark.archive import Archive, pack, read_documents
+from nodegraft.lab.benchmark.record import RunRecord, run_name
 from tests.lab.benchmark.records.test_record import record
 
 RESULTS = Path(__file__).parents[4] / "results"
@@ -84,7 +83,7 @@ def test_a_record_in_two_places_is_one(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from nodegraft.base.files.folder import WriteOnceFolder
-from nodegraft.lab.benchmark.records.archive import Archive
+from nodegraft.lab.benchmark.archive import Archive
 left = int(sys.argv[2])
 def counted(verb):
     def call(self, *arguments):

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.lab.benchmark.records.record import RunRecord, comparable, make_record
+from nodegraft.lab.benchmark.record import RunRecord, comparable, make_record
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.registry import MethodDescription

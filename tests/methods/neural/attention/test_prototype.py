@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from nodegraft.methods.neural.learners.evolved_classifier import PrototypeAttention
+from nodegraft.methods.neural.learners.prototypes import PrototypeAttention
 
 
 def attention(size: int = 4) -> PrototypeAttention:

@@ -8,7 +8,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.graph import Graph
-from nodegraft.methods.neural.encoders.gat import GAT
+from nodegraft.methods.neural.encoders import GAT
 from tests.graph.reference import everyone, joined_in, random_graph
 
 ROWS = np.array([0, 5, 6, 21, 39])

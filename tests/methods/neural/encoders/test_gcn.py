@@ -7,7 +7,7 @@ from torch_geometric.nn import GCNConv
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.graph import Graph
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from tests.graph.reference import everyone, joined_in, random_graph
 
 ROWS = np.array([0, 5, 6, 21, 39])

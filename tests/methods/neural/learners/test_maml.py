@@ -9,7 +9,7 @@ from torch import Tensor
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.maml import HEAD, MAML, InnerLoop, LabelledBatch
 from nodegraft.streams.episodes.episode import Episode
 from tests.graph.reference import random_graph

@@ -75,8 +75,8 @@ def tune(
 
 
 def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
+    from nodegraft.lab.benchmark.archive import read_documents
     from nodegraft.lab.benchmark.job import Estimates
-    from nodegraft.lab.benchmark.records.archive import read_documents
     from nodegraft.lab.runners.search import trials_so_far
 
     done = trials_so_far(plan, place)

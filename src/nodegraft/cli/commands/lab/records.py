@@ -39,7 +39,7 @@ def results(
 @command
 def compact(terminal: Terminal, runs: RecordFolder = "runs") -> Output[Compacted]:
     """Pack all run records of a dataset into one Parquet file, without changing them."""
-    from nodegraft.lab.benchmark.records.archive import Archive
+    from nodegraft.lab.benchmark.archive import Archive
 
     archive = Archive(runs)
     terminal.stage("packing records")
@@ -60,7 +60,7 @@ def table(
     runs: Annotated[str, typer.Option(help="Folder or URL of run records.")] = "runs",
 ) -> Output[SuiteTables]:
     """Print the tables of a suite as Markdown, from its run records."""
-    from nodegraft.lab.benchmark.records.archive import read_documents
+    from nodegraft.lab.benchmark.archive import read_documents
     from nodegraft.lab.benchmark.suite import Suite
     from nodegraft.lab.report.tables import suite_tables
 
@@ -80,7 +80,7 @@ def report(
 ) -> Output[Page]:
     """Write a report on all run records: recommended methods, tables and figures."""
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.lab.report.site import write_report  # Matplotlib is an extra of its own
+    from nodegraft.lab.report.page import write_report  # Matplotlib is an extra of its own
 
     WriteOnceFolder(out).check_writable()
     terminal.stage("making tables and drawing figures")

@@ -31,7 +31,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
     from nodegraft.lab.benchmark.suite import Suite
-    from nodegraft.lab.runners.work import JobEvent, Runner
+    from nodegraft.lab.runners.local import JobEvent, Runner
 
 
 @command
@@ -84,8 +84,8 @@ def run(
     from nodegraft.base.files.folder import WriteOnceFolder
     from nodegraft.base.parameters.build import read
     from nodegraft.evaluation.sealed.isolation import Isolation
+    from nodegraft.lab.benchmark.archive import Archive
     from nodegraft.lab.benchmark.job import PUBLIC_SEEDS, Job
-    from nodegraft.lab.benchmark.records.archive import Archive
     from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
     from nodegraft.model.registry import REGISTRY as METHODS
 
@@ -162,8 +162,8 @@ def bench(
 ) -> Output[SuiteRun]:
     """Run all jobs of a suite that have no record yet; run it again to resume."""
     from nodegraft.base.files.folder import WriteOnceFolder
+    from nodegraft.lab.benchmark.archive import failed_keys, read_documents
     from nodegraft.lab.benchmark.job import Estimates
-    from nodegraft.lab.benchmark.records.archive import failed_keys, read_documents
     from nodegraft.lab.benchmark.suite import Suite
 
     terminal.stage("reading records")

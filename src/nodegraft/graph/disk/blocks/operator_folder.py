@@ -10,18 +10,11 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import CheckpointError
-from nodegraft.base.files.finished import write_sidecar
+from nodegraft.base.files.array_file import write_sidecar
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.base.hashing import content_hash
-from nodegraft.graph.disk.blocks.layer_files import LayerFiles
-from nodegraft.graph.disk.blocks.layer_rows import (
-    DenseRows,
-    LayerRows,
-    SparseRows,
-    damaged_layer,
-    mapped_layer,
-)
-from nodegraft.graph.disk.blocks.row_map import RowNetwork
+from nodegraft.graph.disk.blocks import layer_rows
+from nodegraft.graph.disk.blocks.layer_work import RowNetwork
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 
@@ -70,16 +63,16 @@ class OperatorFolder:
         """
         return self._rows(power).matrix()
 
-    def files(self, power: int, bounds: list[int]) -> LayerFiles:
+    def files(self, power: int, bounds: list[int]) -> layer_rows.LayerFiles:
         """Return the files of one layer, in the blocks of the process that wrote first.
 
         Args:
             power: Which one.
             bounds: Where blocks begin, if nobody wrote before.
         """
-        return LayerFiles(self._rows(power), self.agreed(bounds))
+        return layer_rows.LayerFiles(self._rows(power), self.agreed(bounds))
 
-    def encoded(self, network: RowNetwork, number: int) -> DenseRows:
+    def encoded(self, network: RowNetwork, number: int) -> layer_rows.DenseRows:
         """Return the files of a network's layer, which may have any width.
 
         Args:
@@ -87,7 +80,7 @@ class OperatorFolder:
             number: Which layer, from 0.
         """
         width = network.widths[number]
-        return DenseRows(self.place / network.name / str(number), (self.shape[0], width))
+        return layer_rows.DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
         """Map the inverse square roots of all degrees, from one file for all processes.
@@ -107,9 +100,9 @@ class OperatorFolder:
             roots.flush()
             draft.replace(path)
             write_sidecar(path)
-        mapped: NDArray[np.float32] = mapped_layer(path)
+        mapped: NDArray[np.float32] = layer_rows.mapped_layer(path)
         if mapped.shape != (adjacency.num_nodes,) or mapped.dtype != np.float32:
-            raise damaged_layer(path, "its type or shape has changed")
+            raise layer_rows.damaged_layer(path, "its type or shape has changed")
         return mapped
 
     def agreed(self, bounds: list[int]) -> tuple[int, ...]:
@@ -130,6 +123,6 @@ class OperatorFolder:
             ) from error
         return agreed
 
-    def _rows(self, power: int) -> LayerRows:
-        kind = SparseRows if self.sparse else DenseRows
+    def _rows(self, power: int) -> layer_rows.LayerRows:
+        kind = layer_rows.SparseRows if self.sparse else layer_rows.DenseRows
         return kind(self.place / str(power), self.shape)

@@ -56,10 +56,10 @@ def in_large_classes(
 ) -> list[Node]:
     """The nodes of classes that are large enough and not left out."""
     sizes = Counter(record.label for record in records)
-    kept = {label for label, size in sizes.items() if size >= smallest and label not in without}
-    if not kept:
+    large = {label for label, size in sizes.items() if size >= smallest and label not in without}
+    if not large:
         raise DataError(f"No class has {smallest} nodes: lower smallest_class.")
-    return [record for record in records if record.label in kept]
+    return [record for record in records if record.label in large]
 
 
 def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[Graph, NodeLabels]:

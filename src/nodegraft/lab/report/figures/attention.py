@@ -45,8 +45,8 @@ class ClassBars:
     @property
     def title(self) -> str:
         """Its name, and how many of its supports are drawn."""
-        cut = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
-        return shorten(self.name, CLASS_LENGTH - len(cut)) + cut
+        fraction = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
+        return shorten(self.name, CLASS_LENGTH - len(fraction)) + fraction
 
     @property
     def lines(self) -> float:

@@ -11,15 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from scipy.spatial import cKDTree
 
-from nodegraft.analysis.rendering.drawing import (
-    GREY,
-    INK,
-    PALETTE,
-    Axes,
-    Picture,
-    figure_style,
-    panel,
-)
+from nodegraft.analysis.rendering import drawing
 from nodegraft.analysis.rendering.label_places import label_points
 from nodegraft.base.errors import DataError
 
@@ -62,14 +54,16 @@ class EmbeddingMap:
             ) from error
 
     @cached_property
-    @figure_style
-    def pictures(self) -> list[Picture]:
+    @drawing.figure_style
+    def pictures(self) -> list[drawing.Picture]:
         """One figure for each method."""
         return [self._panel(method) for method in dict.fromkeys(p["method"] for p in self.points)]
 
-    def _panel(self, method: str) -> Picture:
+    def _panel(self, method: str) -> drawing.Picture:
         points = [point for point in self.points if point["method"] == method]
-        figure, axes = panel(f"{method} on {self.dataset}, after session {self.after_session}", "")
+        figure, axes = drawing.panel(
+            f"{method} on {self.dataset}, after session {self.after_session}", ""
+        )
         axes.set_axis_off()
         _draw_known([point for point in points if not point["session"]], axes)
         _draw_new([point for point in points if point["session"]], axes)
@@ -80,7 +74,7 @@ class EmbeddingMap:
             f"nearest point has the same class for {_purity(nodes, known=True)} of known and "
             f"{_purity(nodes, known=False)} of new classes ({', '.join(sorted(new))})."
         )
-        return Picture(method, caption, figure, caption)
+        return drawing.Picture(method, caption, figure, caption)
 
 
 def read_maps(folder: Path) -> list[EmbeddingMap]:
@@ -92,17 +86,21 @@ def read_maps(folder: Path) -> list[EmbeddingMap]:
     return [EmbeddingMap.read(path) for path in sorted(folder.glob("*.parquet"))]
 
 
-def _draw_known(points: Sequence[Point], axes: Axes) -> None:
+def _draw_known(points: Sequence[Point], axes: drawing.Axes) -> None:
     nodes, means = ([p for p in points if p["is_prototype"] is which] for which in (False, True))
-    axes.plot([p["x"] for p in nodes], [p["y"] for p in nodes], ".", color=GREY, ms=2, alpha=0.55)
-    axes.plot([p["x"] for p in means], [p["y"] for p in means], "x", color=INK, ms=4, mew=0.8)
+    axes.plot(
+        [p["x"] for p in nodes], [p["y"] for p in nodes], ".", color=drawing.GREY, ms=2, alpha=0.55
+    )
+    axes.plot(
+        [p["x"] for p in means], [p["y"] for p in means], "x", color=drawing.INK, ms=4, mew=0.8
+    )
 
 
-def _draw_new(points: Sequence[Point], axes: Axes) -> None:
+def _draw_new(points: Sequence[Point], axes: drawing.Axes) -> None:
     names = list(dict.fromkeys(point["class"] for point in points))
     labels = {}
     for place, name in enumerate(names):
-        colour = PALETTE[place % len(PALETTE)]
+        colour = drawing.PALETTE[place % len(drawing.PALETTE)]
         own = [point for point in points if point["class"] == name]
         shape = SHAPES[(own[0]["session"] - 1) % len(SHAPES)]
         nodes = [(point["x"], point["y"]) for point in own if not point["is_prototype"]]
@@ -110,8 +108,8 @@ def _draw_new(points: Sequence[Point], axes: Axes) -> None:
         for point in own:
             if point["is_prototype"]:
                 at = (point["x"], point["y"])
-                axes.plot(*at, "D", color=colour, markersize=6, markeredgecolor=INK)
-                labels[name] = (*at, INK)
+                axes.plot(*at, "D", color=colour, markersize=6, markeredgecolor=drawing.INK)
+                labels[name] = (*at, drawing.INK)
     label_points(
         axes, labels, avoid_points=[(p["x"], p["y"]) for p in points if not p["is_prototype"]]
     )

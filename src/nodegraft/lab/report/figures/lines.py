@@ -10,17 +10,10 @@ from numpy.typing import NDArray
 from nodegraft.analysis.rendering.drawing import GREY, Axes, Picture, panel
 from nodegraft.analysis.rendering.label_places import label_line_ends
 from nodegraft.evaluation.metrics import interval
+from nodegraft.lab.report import groups
 from nodegraft.lab.report.figures.styles import Styles
-from nodegraft.lab.report.groups import (
-    Record,
-    accuracy_curve,
-    mean,
-    summary_values,
-    unique,
-    without_setting,
-)
 
-Runs = Mapping[str, Sequence[Record]]
+Runs = Mapping[str, Sequence[groups.Record]]
 # Label of the axis, the size that varies, the size that is fixed.
 STUDIES = (
     ("labels of a new class (K)", "shots", "ways"),
@@ -49,7 +42,7 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """
     lines = {}
     for name, own in runs.items():
-        means, half_widths = accuracy_curve(own)
+        means, half_widths = groups.accuracy_curve(own)
         lines[name] = Line(range(means.size), means.tolist(), half_widths.tolist())
     figure, axes = panel(dataset, "session (0: after training)", "macro accuracy, %")
     ends = _draw_lines(axes, lines, styles)
@@ -61,7 +54,7 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         ends[best] = others[best]
     axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
     label_line_ends(axes, ends)
-    ranked = sorted(runs, key=lambda name: -mean(runs[name]))
+    ranked = sorted(runs, key=lambda name: -groups.mean(runs[name]))
     parts = (f"{n} from {lines[n].y[0]:.1f} to {lines[n].y[-1]:.1f} %" for n in ranked)
     description = f"Macro accuracy on {dataset} from the first to the last session: "
     return [Picture(dataset, f"{description}{'; '.join(parts)}.", figure)]
@@ -96,9 +89,9 @@ def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         runs: Method -> its records on the dataset; names may end in a setting.
         styles: Name of a method -> its style; the others are thin and grey.
     """
-    methods: dict[str, list[Record]] = {}
+    methods: dict[str, list[groups.Record]] = {}
     for name, own in runs.items():
-        methods.setdefault(without_setting(name), []).extend(own)
+        methods.setdefault(groups.without_setting(name), []).extend(own)
     pictures = []
     for label, varied, fixed in STUDIES:
         size = usual_size([run for own in methods.values() for run in own], varied, fixed)
@@ -122,7 +115,7 @@ def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     return pictures
 
 
-def error_by_coverage(runs: Sequence[Record]) -> dict[float, float]:
+def error_by_coverage(runs: Sequence[groups.Record]) -> dict[float, float]:
     """Return share of nodes with a prediction -> errors among them, both in percent.
 
     >>> error_by_coverage([{"sessions": [{"accuracy_at_coverage": {"0.50": 0.9, "1.00": 0.75}}]}])
@@ -139,7 +132,7 @@ def error_by_coverage(runs: Sequence[Record]) -> dict[float, float]:
 
 
 def accuracies_by_size(
-    runs: Sequence[Record], varied: str, fixed: str, fixed_size: int
+    runs: Sequence[groups.Record], varied: str, fixed: str, fixed_size: int
 ) -> dict[int, list[float]]:
     """Return size -> last accuracies of the runs that had it, where the other size is fixed.
 
@@ -154,12 +147,12 @@ def accuracies_by_size(
     chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
     sizes = sorted({run["setting"][varied] for run in chosen})
     return {
-        size: summary_values([run for run in chosen if run["setting"][varied] == size])
+        size: groups.summary_values([run for run in chosen if run["setting"][varied] == size])
         for size in sizes
     }
 
 
-def usual_size(runs: Sequence[Record], varied: str, fixed: str) -> int:
+def usual_size(runs: Sequence[groups.Record], varied: str, fixed: str) -> int:
     """Return the size to fix: the one that most sizes of the other were measured with.
 
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
@@ -169,7 +162,7 @@ def usual_size(runs: Sequence[Record], varied: str, fixed: str) -> int:
     Args:
         varied: Which size differs between runs: "ways" or "shots".
     """
-    pairs = unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
+    pairs = groups.unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
     return int(size)
 

@@ -10,18 +10,11 @@ import numpy as np
 from nodegraft.analysis.rendering.drawing import GREY, INK, Picture, figure_style, name_rows, panel
 from nodegraft.analysis.rendering.label_places import label_points
 from nodegraft.evaluation.metrics import interval
+from nodegraft.lab.report import groups
 from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
-from nodegraft.lab.report.groups import (
-    Record,
-    by_method,
-    mean,
-    median_seconds,
-    paired_differences,
-    unique,
-)
 from nodegraft.lab.report.recommendation import Recommendation
 
-Runs = Mapping[str, Sequence[Record]]
+Runs = Mapping[str, Sequence[groups.Record]]
 # Name -> seconds a session, last accuracy in percent
 Points = Mapping[str, tuple[float, float]]
 # In inches: width, a row, and the axis below the rows; the recommendation has more around them.
@@ -57,7 +50,9 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     Args:
         styles: Name of a method -> its style; the others are grey.
     """
-    points = {name: (median_seconds(own)[1], 100 * mean(own)) for name, own in runs.items()}
+    points = {
+        name: (groups.median_seconds(own)[1], 100 * groups.mean(own)) for name, own in runs.items()
+    }
     figure, axes = panel(
         dataset,
         "seconds to learn a session and predict (log scale)",
@@ -118,10 +113,10 @@ def effects(runs: Runs) -> tuple[str, list[Effect]]:
     Args:
         runs: Method -> its records on one graph, at least one method.
     """
-    best = max(runs, key=lambda name: mean(runs[name]))
+    best = max(runs, key=lambda name: groups.mean(runs[name]))
     others = []
     for name, own in runs.items():
-        points = 100 * np.array(paired_differences(runs[best], own))
+        points = 100 * np.array(groups.paired_differences(runs[best], own))
         if name != best and points.size:
             others.append(Effect(name, float(points.mean()), interval(points), points.size))
     return best, sorted(others, key=lambda effect: -effect.difference)
@@ -168,7 +163,7 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     figure, axes = panel("After the last session", "macro accuracy, %", size=size)
     papers = [PAPERS_METHOD] if PAPERS_METHOD in recommendation.names else []
-    shown = unique([recommendation.winner, recommendation.runner_up, *papers])
+    shown = groups.unique([recommendation.winner, recommendation.runner_up, *papers])
     marks: dict[str, dict[str, Any]] = {}
     for name in shown:
         style = styles.get(name, DEFAULT_STYLE)
@@ -176,8 +171,8 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
         marks[name] = {"marker": style.marker, "color": style.colour, "markersize": marker_size}
     parts = []
     for row, dataset in enumerate(graphs):
-        runs = by_method(recommendation.groups, dataset)
-        accuracies = {name: 100 * mean(own) for name, own in runs.items()}
+        runs = groups.by_method(recommendation.groups, dataset)
+        accuracies = {name: 100 * groups.mean(own) for name, own in runs.items()}
         rest = [accuracies[name] for name in accuracies if name not in marks]
         axes.plot(rest, [row] * len(rest), "|", color=GREY, markersize=7)
         for name in reversed(shown):

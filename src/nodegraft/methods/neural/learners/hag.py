@@ -15,7 +15,7 @@ from nodegraft.methods.neural.attention import (
     class_weights,
     task_weights,
 )
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.learner import EpisodeLoss
 from nodegraft.methods.neural.learners.prototypes import (
     NodeAttentionLoss,

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
+from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.streams.episodes.episode import Episode
 
 Memory = TypeVar("Memory")

@@ -14,7 +14,7 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders.encoder import Encoder, embed_rows
+from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
 from nodegraft.methods.neural.losses import balanced_cross_entropy
 from nodegraft.streams.episodes.episode import Episode, sample_per_class

@@ -1,5 +1,6 @@
-"""Networks that keep one prototype a class: plain means, or means weighted by a node valuator."""
+"""Networks that keep one prototype a class: means, weighted means, or adapted by attention."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -8,22 +9,14 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.attention import (
-    Centrality,
-    NodeAttention,
-    Start,
-    adjust_for_centrality,
-    softmax_within,
-    weighted_means,
-)
-from nodegraft.methods.neural.encoders.encoder import embed_rows
-from nodegraft.methods.neural.encoders.gcn import GCN
+from nodegraft.methods.neural import attention
+from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
-from nodegraft.methods.neural.prototypes import class_means, squared_distances
+from nodegraft.methods.neural.prototypes import class_means, cosines, squared_distances
 from nodegraft.streams.episodes.episode import Episode
 
 
@@ -62,11 +55,11 @@ class ValuatorOptions:
     nla_for: Literal["few-shot", "all"] = "few-shot"
     """Whether attention weighs the supports of few-shot classes only, or of all classes."""
 
-    centrality: Centrality = "log1p"
+    centrality: attention.Centrality = "log1p"
     r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
     :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
 
-    nla_start: Start = "xavier"
+    nla_start: attention.Start = "xavier"
     """How large the valuator's first weights are: Xavier's, or the authors' wider ones."""
 
     dropout: float = 0.0
@@ -102,7 +95,9 @@ class WeightedPrototypeLearner(PrototypeLearner):
         super().__init__(encoder)
         features, (hidden, out) = encoder.weights[0].shape[0], [len(b) for b in encoder.biases]
         self.options = options
-        self.node_attention = NodeAttention(features, (hidden, out), generator, options.nla_start)
+        self.node_attention = attention.NodeAttention(
+            features, (hidden, out), generator, options.nla_start
+        )
         if encoder.column_weights is not None:
             self.node_attention.layers.column_weights = encoder.column_weights.clone()
         self._noise = np.random.default_rng(generator.initial_seed())
@@ -133,11 +128,11 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
     def _normalised(self, view: GraphView, support: NodeLabels, raw: Tensor) -> Tensor:
         degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
-        adjusted = adjust_for_centrality(raw, degrees, self.options.centrality)
+        adjusted = attention.adjust_for_centrality(raw, degrees, self.options.centrality)
         targets = torch.from_numpy(support.targets(support.classes))
         if self.options.nla_normalise == "session":
-            return softmax_within(adjusted, torch.zeros_like(targets), 1)
-        return softmax_within(adjusted, targets, len(support))
+            return attention.softmax_within(adjusted, torch.zeros_like(targets), 1)
+        return attention.softmax_within(adjusted, targets, len(support))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Return cross-entropy of the queries over the distances to all prototypes."""
@@ -179,7 +174,9 @@ class WeightedPrototypeLearner(PrototypeLearner):
             if weighed:
                 weights = self._normalised(view, task, raw[places])
                 node_weights.append(weights)
-                prototypes.append(weighted_means(embeddings[places], weights, targets, len(task)))
+                prototypes.append(
+                    attention.weighted_means(embeddings[places], weights, targets, len(task))
+                )
             else:
                 prototypes.append(class_means(embeddings[places], targets, len(task)))
         return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
@@ -216,3 +213,65 @@ def relative_spread(weights: Tensor) -> float:
     if weights.numel() < 2 or not weights.any():
         return 0.0
     return (weights.std() / weights.mean()).item()
+
+
+class PrototypeAttention(nn.Module):
+    r"""One head of self-attention with a residual.
+
+    .. math::
+        a_{jk} = \mathrm{softmax}_k\left(\frac{\langle Q w_j, K w_k \rangle}{\sqrt{h}}\right),
+        \quad w_j' = w_j + \sum_k a_{jk} U w_k
+
+    Any number of classes in any order. :math:`U` starts at zero, so that training starts from the
+    plain prototypes.
+
+    Args:
+        size: How many numbers a prototype has (:math:`h`).
+        generator: Draws the first :math:`Q` and :math:`K` (Xavier, uniform).
+    """
+
+    def __init__(self, size: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.empty(size, size))
+        self.key = nn.Parameter(torch.empty(size, size))
+        self.value = nn.Parameter(torch.zeros(size, size))
+        for weight in (self.query, self.key):
+            nn.init.xavier_uniform_(weight, generator=generator)
+
+    def weights(self, prototypes: Tensor) -> Tensor:
+        """Return how much each class counts for class ``j`` in row ``j``, which sums to one."""
+        products = (prototypes @ self.query.T) @ (prototypes @ self.key.T).T
+        return torch.softmax(products / math.sqrt(prototypes.shape[1]), dim=1)
+
+    def forward(self, prototypes: Tensor) -> Tensor:
+        """Return the adapted prototypes."""
+        return prototypes + self.weights(prototypes) @ (prototypes @ self.value.T)
+
+
+class EvolvedClassifier(PrototypeLearner):
+    """Class means, adapted to each other by attention, compared by cosine.
+
+    Its memory is the plain means: the attention over all of them is run anew for every score, so
+    every class is adapted to all that have arrived by then.
+
+    Args:
+        encoder: Embeds the nodes; it is frozen.
+        temperature: What cosines are multiplied by, above 0; larger values make the softmax
+            sharper.
+        generator: Draws the first weights of the attention.
+    """
+
+    def __init__(self, encoder: Encoder, temperature: float, generator: torch.Generator) -> None:
+        super().__init__(encoder.requires_grad_(False))
+        self.temperature = temperature
+        self.attention = PrototypeAttention(encoder.size, generator)
+
+    def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
+        """Return cross-entropy of the queries over the classes of all tasks."""
+        means = self.learn(view, episode.support, None)
+        scores = self.score(view, episode.query.rows(), means)
+        return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
+
+    def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
+        """Return cosine to each adapted prototype, times the temperature."""
+        return self.temperature * cosines(self.embed(view, rows), self.attention(memory))

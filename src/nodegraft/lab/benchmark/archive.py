@@ -2,23 +2,25 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet
 
 from nodegraft.base.errors import DataError, RecordConflictError
 from nodegraft.base.files.folder import WriteOnceFolder
+from nodegraft.base.hashing import content_hash
 from nodegraft.lab.benchmark.job import Job
-from nodegraft.lab.benchmark.records.pack import (
-    SUFFIX,
-    pack,
-    pack_name,
-    unpack,
+from nodegraft.lab.benchmark.record import (
+    CLASSES,
+    RunRecord,
+    comparable,
+    same_parameters,
+    with_known_schema,
 )
-from nodegraft.lab.benchmark.records.record import RunRecord, comparable, same_parameters
 
 LOOSE = ".json"
 TRIES = 10
@@ -48,21 +50,23 @@ class Archive:
 
     def documents(self) -> list[dict[str, Any]]:
         """What all records say, without their tables, in the order of their names."""
-        return [one.document for one in self._again(lambda: self._all(with_classes=False))]
+        return [record.document for record in self._again(lambda: self._all(with_classes=False))]
 
     def records(self) -> list[RunRecord]:
         """All records with their tables."""
         return self._again(lambda: self._all(with_classes=True))
 
     def _all(self, with_classes: bool) -> list[RunRecord]:
-        found: dict[str, RunRecord] = {}
-        packed = [one for name in self._names(SUFFIX) for one in self._packed(name, with_classes)]
-        for one in (*packed, *map(self._loose, self._names(LOOSE))):
+        by_name: dict[str, RunRecord] = {}
+        packed = [
+            record for name in self._names(SUFFIX) for record in self._packed(name, with_classes)
+        ]
+        for record in (*packed, *map(self._loose, self._names(LOOSE))):
             # A record may lie in two places while it is being packed, and says the same in both.
-            earlier = found.setdefault(one.run, one)
-            if comparable(earlier.document) != comparable(one.document):
-                raise self._conflict(earlier, one)
-        return [one for _, one in sorted(found.items())]
+            earlier = by_name.setdefault(record.run, record)
+            if comparable(earlier.document) != comparable(record.document):
+                raise self._conflict(earlier, record)
+        return [record for _, record in sorted(by_name.items())]
 
     def find(self, run: str) -> RunRecord | None:
         """A record, or None where there is none."""
@@ -72,8 +76,8 @@ class Archive:
         if f"{run}{LOOSE}" in self._names(LOOSE):
             return self._loose(f"{run}{LOOSE}")
         for name in self._names(SUFFIX):
-            if any(one.run == run for one in self._packed(name, with_classes=False)):
-                return next(one for one in self._packed(name) if one.run == run)
+            if any(record.run == run for record in self._packed(name, with_classes=False)):
+                return next(record for record in self._packed(name) if record.run == run)
         return None
 
     def write(self, record: RunRecord) -> str:
@@ -162,7 +166,7 @@ def read_documents(place: str | Path) -> list[dict[str, Any]]:
 
 def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """The tables of records as rows, each with the name of its record."""
-    return [{"run": one.run, **row} for one in records for row in one.classes.to_pylist()]
+    return [{"run": record.run, **row} for record in records for row in record.classes.to_pylist()]
 
 
 def _code(document: Mapping[str, Any]) -> str:
@@ -205,3 +209,53 @@ def _read(folder: WriteOnceFolder, name: str) -> dict[str, Any]:
 
 def _folder(out: str | Path) -> WriteOnceFolder:
     return WriteOnceFolder(f"{out}/failed")
+
+
+SUFFIX = ".parquet"
+COLUMNS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("document", pa.string()),
+        ("classes", pa.list_(pa.struct(list(CLASSES)))),
+    ]
+)
+
+
+def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
+    """Return the file name of a pack of records."""
+    return f"{dataset}-{content_hash(sorted(record.run for record in records))[:8]}{SUFFIX}"
+
+
+def pack(records: Sequence[RunRecord]) -> bytes:
+    """Return a Parquet file with a row for each record."""
+    rows = [
+        {
+            "run": record.run,
+            "document": json.dumps(record.document),
+            "classes": record.classes.to_pylist(),
+        }
+        for record in sorted(records, key=lambda record: record.run)
+    ]
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_pylist(rows, schema=COLUMNS)
+    pa.parquet.write_table(table, sink, compression="zstd", compression_level=15)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
+    """Return the records of a pack.
+
+    Args:
+        content: All bytes of the file.
+        with_classes: Whether their tables are read, by far the largest part; else those are empty.
+    """
+    columns = None if with_classes else ["document"]
+    rows = pa.parquet.read_table(pa.BufferReader(content), columns=columns).to_pylist()
+    return [
+        RunRecord(
+            with_known_schema(json.loads(row["document"])),
+            pa.Table.from_pylist(row.get("classes", []), schema=CLASSES),
+        )
+        for row in rows
+    ]

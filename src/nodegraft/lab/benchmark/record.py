@@ -121,8 +121,8 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
     plain = json.loads(json.dumps(document))
     sessions = [_without_measured(session) for session in plain["sessions"]]
     summary = _without_measured(plain["summary"])
-    kept = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
-    return {**kept, "sessions": sessions, "summary": summary}
+    parameters = {name: value for name, value in plain.items() if name not in SURROUNDINGS}
+    return {**parameters, "sessions": sessions, "summary": summary}
 
 
 def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -174,7 +174,7 @@ def make_record(
             **{name: version(name) for name in PACKAGES},
         },
         "notes": list(dataset.notes),
-        "sessions": [_session(one) for one in result.sessions],
+        "sessions": [_session(session) for session in result.sessions],
         "summary": result.summary,
     }
     return RunRecord({"run": run_name(document), **document}, _class_table(result))
@@ -188,13 +188,13 @@ def _session(result: SessionResult) -> dict[str, Any]:
 def _class_table(result: StreamResult) -> Any:
     rows = [
         {
-            "session": one.index,
+            "session": session.index,
             "class": name,
-            "queries": one.queries_by_class[name],
+            "queries": session.queries_by_class[name],
             "recall": recall,
         }
-        for one in result.sessions
-        for name, recall in one.recall.items()
+        for session in result.sessions
+        for name, recall in session.recall.items()
     ]
     return pa.Table.from_pylist(rows, schema=CLASSES)
 
@@ -212,8 +212,8 @@ def this_code() -> dict[str, str]:
     """
     package = Path(__file__).parents[3]
     files = sorted(package.rglob("*.py"))
-    told = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
-    return {"version": version("nodegraft"), "hash": content_hash(told)}
+    hashes = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
+    return {"version": version("nodegraft"), "hash": content_hash(hashes)}
 
 
 def code_of(method: MethodDescription) -> dict[str, str]:

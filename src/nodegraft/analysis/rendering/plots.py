@@ -1,0 +1,369 @@
+"""Plots of a version: shares with 95 % intervals, confusion matrix, and map of nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.analysis.accuracy import ProbabilityBin, calibration_error
+from nodegraft.analysis.rendering import drawing
+from nodegraft.analysis.version import AccuracyCount
+from nodegraft.evaluation.confusion import ConfusionMatrix
+
+SIZE = (drawing.WIDTH, drawing.HEIGHT)
+"""Width and height of a plot in inches."""
+
+MOST = 24
+"""Largest number of classes that have a row of their own."""
+
+
+def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
+    """Return width and height in inches for a row for each class."""
+    return drawing.WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
+
+
+def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
+    """Draw recall and its interval for each class, the lowest first.
+
+    Args:
+        recalls: Class -> correct predictions for its nodes, at least one node each.
+    """
+    ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
+    for row, (_, count) in enumerate(ranked[:most]):
+        _draw_count(axes, count, row=row)
+        axes.annotate(
+            f"{count.right:,} of {count.asked:,}",
+            (1.02, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=7,
+        )
+    drawing.name_rows(axes, [drawing.shorten(name, 28) for name, _ in ranked[:most]])
+    lows = [100 * count.interval[0] for _, count in ranked[:most] if count.interval]
+    axes.set_xlim(10 * np.floor(min(lows) / 10) - 0.5, 100.5)
+    axes.set_xlabel("recall, % (line: 95 % interval)")
+    few = len(ranked) > most
+    title = f"Recall: the {most} lowest of {len(ranked)} classes" if few else "Recall by class"
+    axes.set_title(title)
+
+
+def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None:
+    """Draw accuracy over probability with intervals: a reliability diagram."""
+    axes.plot([0, 100], [0, 100], "--", color=drawing.GREY, lw=1, zorder=1)
+    largest = max(group.count.asked for group in bins)
+    for group in bins:
+        _draw_count(axes, group.count, x=100 * group.probability, largest=largest)
+    for group in bins:
+        low = 100 * (group.count.interval or (0.0, 0.0))[0]
+        beside = group.probability < 0.85
+        axes.annotate(
+            f"{group.count.asked:,}",
+            (100 * group.probability, low if beside else 100 * (group.count.share or 0.0)),
+            xytext=(6, 2) if beside else (-9, 0),
+            textcoords="offset points",
+            ha="left" if beside else "right",
+            va="bottom" if beside else "center",
+            fontsize=7,
+            color=drawing.GREY,
+        )
+    axes.set_xlim(0, 102)
+    axes.set_ylim(0, 102)
+    axes.set_xlabel("mean probability of the predictions, %")
+    axes.set_ylabel("correct, % (line: 95 % interval)")
+    error = 100 * calibration_error(tuple(bins))
+    axes.set_title(f"Calibration: off by {error:.1f} points on average")
+    axes.text(
+        0.03,
+        0.97,
+        "dashed: probability = accuracy\ngrey numbers: nodes",
+        transform=axes.transAxes,
+        va="top",
+        fontsize=7,
+        color=drawing.GREY,
+    )
+
+
+def draw_history(
+    axes: drawing.Axes, counts: Mapping[int, AccuracyCount], live: Sequence[int]
+) -> None:
+    """Draw held-out accuracy by version with intervals; versions that were live are filled.
+
+    Args:
+        counts: Version -> correct predictions for held-out nodes, as measured when it was made.
+    """
+    measured = {number: count for number, count in counts.items() if count.asked}
+    shares = [100 * (count.share or 0.0) for count in measured.values()]
+    axes.plot(list(measured), shares, color=drawing.GREY, lw=1, zorder=1)
+    for number, count in measured.items():
+        _draw_count(axes, count, x=number, filled=number in live)
+    axes.set_xlabel("version (filled: was live)")
+    axes.set_ylabel("held-out accuracy, % (line: 95 % interval)")
+    axes.set_xticks(list(measured)[:: 1 + len(measured) // 10])
+    axes.set_xlim(min(measured) - 0.5, max(measured) + 0.5)
+    _upper_part(axes, list(measured.values()))
+    axes.set_title("Held-out accuracy by version")
+
+
+def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount]) -> None:
+    """Draw held-out accuracy by the number of labels of a class, with intervals.
+
+    Args:
+        counts: Largest number of labels of a class -> correct predictions for held-out nodes.
+    """
+    shares = [100 * (count.share or 0.0) for count in counts.values()]
+    axes.plot(list(counts), shares, color=drawing.BLUE, lw=1, zorder=1)
+    for labels, count in counts.items():
+        _draw_count(axes, count, x=labels)
+    axes.set_xscale("log")
+    axes.set_xticks(list(counts), [f"{labels:,}" for labels in counts])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("training labels of a class, at most (log scale)")
+    axes.set_ylabel("held-out accuracy, % (line: 95 % interval)")
+    _upper_part(axes, list(counts.values()))
+    axes.set_title("Learning curve")
+
+
+def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
+
+    Args:
+        accuracies: Method -> accuracy of each session, for each seed; the best method first.
+    """
+    for place, (name, seeds) in enumerate(accuracies.items()):
+        values = 100 * np.array(seeds)
+        colour = drawing.PALETTE[place] if place < len(drawing.PALETTE) else drawing.GREY
+        marker = "os^DvP"[place] if place < len(drawing.PALETTE) else ""
+        sessions = np.arange(values.shape[1])
+        axes.plot(
+            sessions,
+            values.mean(axis=0),
+            lw=1.2,
+            markersize=4,
+            label=name,
+            color=colour,
+            marker=marker,
+        )
+        low, high = values.min(axis=0), values.max(axis=0)
+        axes.fill_between(sessions, low, high, color=colour, alpha=0.12, lw=0)
+    axes.set_xticks(sessions)
+    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]), top=min(100.5, axes.get_ylim()[1]))
+    axes.set_xlabel("session (0: before the first new class)")
+    axes.set_ylabel("macro accuracy, % (band: range of seeds)")
+    axes.set_title("Accuracy while classes are added")
+    axes.legend(loc="lower left", fontsize=8)
+
+
+def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
+    """Draw accuracy and coverage of predictions over their least confidence.
+
+    Args:
+        levels: Least confidence -> correct predictions among those with at least this confidence.
+    """
+    counts = {100 * least: count for least, count in levels.items() if count.asked}
+    for name, colour, shares, dashes in (
+        (
+            "accuracy of these",
+            drawing.BLUE,
+            [100 * (count.share or 0.0) for count in counts.values()],
+            "-",
+        ),
+        (
+            "nodes with a prediction",
+            drawing.VERMILION,
+            [100 * count.asked / asked for count in counts.values()],
+            "--",
+        ),
+    ):
+        axes.plot(list(counts), shares, dashes, color=colour, marker="o", markersize=4, label=name)
+    for least, count in counts.items():
+        low, high = (100 * end for end in count.interval or (0.0, 0.0))
+        axes.vlines(least, low, high, color=drawing.BLUE, lw=1)
+    lowest = min(
+        100 * min(count.asked / asked, (count.interval or (1.0,))[0]) for count in counts.values()
+    )
+    axes.set_ylim(max(0.0, 10 * np.floor(lowest / 10) - 1), 102)
+    axes.set_xlabel("least confidence, %")
+    axes.set_ylabel("held-out nodes, %")
+    axes.set_title("Abstaining below a confidence")
+    axes.legend(loc="lower left", fontsize=8)
+
+
+def _draw_count(
+    axes: drawing.Axes,
+    count: AccuracyCount,
+    *,
+    x: float = 0.0,
+    row: int | None = None,
+    largest: int = 0,
+    filled: bool = True,
+) -> None:
+    """Draw a share and its interval at a place of the x axis, or in a row."""
+    low, high = (100 * end for end in count.interval or (0.0, 0.0))
+    share = 100 * (count.share or 0.0)
+    size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
+    face = drawing.BLUE if filled else "#FEFEFD"
+    mark: dict[str, Any] = {
+        "marker": "o",
+        "markersize": size,
+        "color": drawing.BLUE,
+        "markerfacecolor": face,
+    }
+    across, up = ((low, high), (row, row)) if row is not None else ((x, x), (low, high))
+    axes.plot(across, up, color=drawing.BLUE, lw=1.2)
+    axes.plot(*((share, row) if row is not None else (x, share)), **mark, clip_on=False, zorder=3)
+
+
+def _upper_part(axes: drawing.Axes, counts: Sequence[AccuracyCount]) -> None:
+    """Show the part of the y axis that the intervals are in; it ends at 100 %."""
+    lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
+    low = 5 * np.floor(lowest / 5)
+    # The limit is above 100 so that a marker at the top is not cut.
+    axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
+
+
+MOST_CONFUSED = 16
+"""Largest number of classes that have a row and a column of their own."""
+
+ABSTAINED = "(abstained)"
+
+
+def confusion_size(matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> tuple[float, float]:
+    """Return width and height in inches that leave room for all names and counts."""
+    shown = min(len(matrix.classes), most + 1)
+    return 2.4 + 0.36 * shown, 2.2 + 0.32 * shown
+
+
+def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
+    """Draw a row for each true class; with many classes, the most confused ones and the others."""
+    names, counts = _shown(matrix, most)
+    columns = [*names]
+    if matrix.abstained.any():
+        columns.append(ABSTAINED)
+    else:
+        counts = counts[:, : len(names)]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    axes.pcolormesh(
+        _colours(shares, grouped=len(names) < len(matrix.classes)),
+        edgecolors="#D5D9DD",
+        linewidth=0.5,
+    )
+    for row, column in zip(*np.nonzero(counts), strict=True):
+        label = axes.text(
+            column + 0.5,
+            row + 0.5,
+            f"{counts[row, column]:,}",
+            ha="center",
+            va="center",
+            fontsize=7 if counts.max() < 1000 else 6,
+        )
+        if _shade(float(shares[row, column])) > 0.55:
+            # White is read on the dark cells only.
+            label.set_color(drawing.PAPER)
+    limit = 26
+    axes.set_yticks(
+        np.arange(len(names)) + 0.5, [drawing.shorten(n, limit) for n in names], parse_math=False
+    )
+    axes.set_xticks(
+        np.arange(len(columns)) + 0.5,
+        [drawing.shorten(n, limit) for n in columns],
+        rotation=90 if len(columns) > 10 else 45,
+        ha="center" if len(columns) > 10 else "right",
+        rotation_mode="anchor" if len(columns) <= 10 else "default",
+        parse_math=False,
+    )
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_ylim(len(names), 0)
+    axes.set_xlabel("predicted class")
+    axes.set_ylabel("true class")
+    right, asked = int(np.trace(matrix.counts)), int(matrix.counts.sum() + matrix.abstained.sum())
+    axes.set_title(f"Confusion matrix: {right:,} of {asked:,} correct")
+
+
+def _shown(matrix: ConfusionMatrix, most: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Return names, and counts with a last column of withheld predictions."""
+    counts, names = matrix.counts, list(matrix.classes)
+    joined = np.column_stack([counts, matrix.abstained])
+    if len(names) <= most + 1:
+        return names, joined
+    wrong = counts - np.diag(np.diag(counts))
+    confused = wrong.sum(axis=0) + wrong.sum(axis=1)
+    first = np.sort(np.argsort(-confused, kind="stable")[:most])
+    others = np.setdiff1d(np.arange(len(names)), first)
+    grouped = np.zeros((most + 1, most + 2), dtype=np.int64)
+    row_of = np.full(len(names), most)
+    row_of[first] = np.arange(most)
+    np.add.at(grouped[:, : most + 1], (row_of[:, None], row_of[None, :]), counts)
+    np.add.at(grouped[:, most + 1], row_of, matrix.abstained)
+    return [*(names[place] for place in first), f"{others.size} others"], grouped
+
+
+def _shade(share: float) -> float:
+    # The square root keeps rare mistakes visible beside correct predictions.
+    return float(np.sqrt(share))
+
+
+def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float64]:
+    colours = np.empty((*shares.shape, 4))
+    for row, column in np.ndindex(*shares.shape):
+        colour = drawing.BLUE if row == column else drawing.VERMILION
+        if grouped and row == column == len(shares) - 1:
+            # Predictions among the other classes are partly mistakes.
+            colour = drawing.GREY
+        channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        colours[row, column] = [*channels, _shade(float(shares[row, column]))]
+    return colours
+
+
+MAP_SIZE = (5.6, 5.0)
+"""Width and height of the map in inches."""
+
+# Two more than in other figures, where methods must also differ in grey.
+COLOURS = (*drawing.PALETTE, "#7F3C8D", "#6B4F3A")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+
+
+def draw_map(
+    axes: drawing.Axes,
+    places: NDArray[np.float64],
+    classes: NDArray[np.object_],
+    first: Sequence[str],
+) -> None:
+    """Draw a point for each node; classes without a colour of their own are grey.
+
+    Args:
+        first: Classes in the order in which they get a colour, as far as there are colours.
+    """
+    coloured = list(first[: len(COLOURS)])
+    rest = ~np.isin(classes, coloured)
+    if rest.any():
+        count = len({*classes[rest]})
+        others = f"{count} other{'s' * (count > 1)}"
+        x, y = places[rest].T
+        grey = axes.scatter(x, y, s=5, color=drawing.GREY, alpha=0.5, lw=0)
+    # Names are given to the legend itself: as labels, those that start with _ would be left out.
+    handles, names = [], list[str]()
+    for name, colour, marker in zip(coloured, COLOURS, MARKERS, strict=False):
+        x, y = places[classes == name].T
+        handles.append(axes.scatter(x, y, s=12, color=colour, marker=marker, alpha=0.8, lw=0))
+        names.append(name)
+    if rest.any():
+        handles.append(grey)
+        names.append(others)
+    legend = axes.legend(
+        handles,
+        [drawing.shorten(name, 24) for name in names],
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        fontsize=8,
+        markerscale=1.6,
+        frameon=False,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
+    axes.set_aspect("equal")
+    axes.set_title(f"Map of {len(places):,} nodes by predicted class")
