@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
 from nodegraft.service.observability import Metrics
-from nodegraft.store.access import Scope, StoreTokens
+from nodegraft.store.access import StoreTokens
+from nodegraft.store.scope import Scope
 from tests.service.running import free_port
 from tests.service.served import make_of_tables
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from tests.service.token_help import added
 from tests.store.small import made
 

@@ -90,6 +90,13 @@ class Untyped(SGCMean):
 
 
 @dataclass(kw_only=True)
+class WithoutRange(SGCMean):
+    """A number without a range."""
+
+    width: int = 3
+
+
+@dataclass(kw_only=True)
 class Undeclared(SGCMean):
     """Learns what its class does not tell."""
 
@@ -108,6 +115,7 @@ class Undeclared(SGCMean):
         (LeavesATrace, basics.check_removing_classes, "leaves a trace"),
         (DrawsAnew, basics.check_is_deterministic, "other scores"),
         (Untyped, basics.check_parameters_are_checked, "width set to an object raises no error"),
+        (WithoutRange, basics.check_parameters_are_checked, "'width'.* have no range"),
         (Undeclared, basics.check_reports_what_it_did, "does not declare"),
         (
             RemembersInTheClass,

@@ -12,7 +12,7 @@ import pytest
 
 from nodegraft.base.errors import StoreError
 from nodegraft.service.auth import tokens as token_cache
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from tests.service.running import running
 from tests.service.served import asked, lesson

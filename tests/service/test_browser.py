@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from nodegraft.store.access import Scope
 from nodegraft.store.intent import Intent
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
 from tests.service.browser import (

@@ -19,7 +19,7 @@ from starlette.types import Receive
 
 from nodegraft.service.auth import limits, middleware
 from nodegraft.service.auth.middleware import MAX_BUCKETS, Rate
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from tests.service.running import Running, running
 from tests.service.served import asked
 from tests.service.token_help import added, bearer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, make_of_tables
 from tests.service.token_help import added

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.service import ResponseCache
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from tests.service.served import asked, lesson, make_of_tables
 from tests.service.token_help import added

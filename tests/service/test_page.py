@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.service.routes.page import PAGE_FILES as FILES
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from tests.service.served import asked
 from tests.service.token_help import added
 

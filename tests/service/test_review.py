@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nodegraft.base.errors import NoCandidateError
-from nodegraft.store.access import Scope
 from nodegraft.store.intent import Intent
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from nodegraft.store.versions.journal import Heads, Journal
 from tests.cli.test_judging import call

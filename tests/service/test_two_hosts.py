@@ -14,7 +14,7 @@ import pytest
 from performance.networks import Host, reached_from_here
 
 from nodegraft.base.errors import StoreError
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from tests.networks import or_skip
 from tests.service.running import Running, free_port

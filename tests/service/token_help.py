@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from nodegraft.store.access import Scope, StoreTokens
+from nodegraft.store.access import StoreTokens
+from nodegraft.store.scope import Scope
 
 
 def added(place: Path, name: str, scope: Scope, **options: Any) -> str:

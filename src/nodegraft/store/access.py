@@ -1,11 +1,10 @@
-"""Access to the service: scopes, API tokens, and their table in the database."""
+"""Access to the service: API tokens, and their table in the database."""
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
@@ -19,6 +18,7 @@ from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.store.intent import Intent
 from nodegraft.store.objects.place import journal_in
+from nodegraft.store.scope import Scope
 from nodegraft.store.versions.audit import AUDIT, add_audit_entry
 from nodegraft.store.versions.database import skip_locked
 from nodegraft.store.versions.journal import Journal, metadata
@@ -26,23 +26,6 @@ from nodegraft.store.versions.migration import require_current
 
 PREFIX = "nodegraft_"
 """What every token begins with, so that scanners for leaked secrets find it."""
-
-
-class Scope(StrEnum):
-    """Permission of a token; each scope includes those before it."""
-
-    READ = "read"
-    TEACH = "teach"
-    ADMIN = "admin"
-
-    def allows(self, wanted: "Scope") -> bool:
-        """Return whether this scope includes another one.
-
-        >>> Scope.TEACH.allows(Scope.READ), Scope.TEACH.allows(Scope.ADMIN)
-        (True, False)
-        """
-        order = list(Scope)
-        return order.index(self) >= order.index(wanted)
 
 
 @dataclass(frozen=True)

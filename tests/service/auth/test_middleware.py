@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from nodegraft.service.auth import limits
 from nodegraft.service.auth.middleware import Rate
 from nodegraft.service.routes import predict
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from tests.service.served import KNOWN, asked
 from tests.service.token_help import added, bearer
 

@@ -16,8 +16,9 @@ from nodegraft.service.app import require_scopes
 from nodegraft.service.auth import tokens as token_cache
 from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
-from nodegraft.store.access import MARKER, Scope
+from nodegraft.store.access import MARKER
 from nodegraft.store.intent import Intent
+from nodegraft.store.scope import Scope
 from nodegraft.store.store import Store
 from nodegraft.store.versions import journal
 from tests.service.served import asked, lesson

@@ -20,7 +20,8 @@ from nodegraft.service.auth.middleware import OPEN
 from nodegraft.service.observability import JsonLines
 from nodegraft.service.server import check
 from nodegraft.service.settings import Settings
-from nodegraft.store.access import Scope, StoreTokens
+from nodegraft.store.access import StoreTokens
+from nodegraft.store.scope import Scope
 from nodegraft.store.versions import database
 from tests.service.served import asked
 from tests.service.token_help import added, bearer, revoke

@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from nodegraft.base.errors import MissingExtraError, ParameterError
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings, trace_exporters
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 from tests.service.collector import attributes, collecting
 from tests.service.running import running
 from tests.service.served import asked, make_of_tables

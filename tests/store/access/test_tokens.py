@@ -14,8 +14,9 @@ import pytest
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError, StoreUnreachableError
 from nodegraft.store import access
-from nodegraft.store.access import ADD, REVOKE, Scope, StoreTokens, secret_digest
+from nodegraft.store.access import ADD, REVOKE, StoreTokens, secret_digest
 from nodegraft.store.objects.place import journal_in
+from nodegraft.store.scope import Scope
 from nodegraft.store.versions import row_digests
 from nodegraft.store.versions.audit import audit_entries
 from tests.slow_suite import slow

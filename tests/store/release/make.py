@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 import nodegraft as ng
-from nodegraft.store.access import Scope, StoreTokens
+from nodegraft.store.access import StoreTokens
+from nodegraft.store.scope import Scope
 from nodegraft.store.intent import Intent
 
 FOLDER = Path(__file__).parent

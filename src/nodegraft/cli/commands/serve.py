@@ -16,7 +16,7 @@ from nodegraft.cli.render.maintenance import tokens_table
 from nodegraft.cli.results.maintenance import AddedToken, RevokedToken, Token, Tokens
 from nodegraft.cli.terminal import Terminal, line
 from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access import Scope
+from nodegraft.store.scope import Scope
 
 if TYPE_CHECKING:
     from nodegraft.service.settings import Settings

@@ -5,6 +5,7 @@ import json
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_type_hints
 
 import numpy as np
 import torch
@@ -32,8 +33,17 @@ def check_is_a_plain_dataclass(case: Case) -> None:
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """Require that a value of the wrong type is refused with the name of its parameter."""
+    """Require a range of every number, and that a wrong type is refused with its parameter."""
     model = case.make()
+    kinds = get_type_hints(type(model), include_extras=True)
+    without_range = [
+        name for name in model.get_params() if kinds[name] in (int, float, int | None, float | None)
+    ]
+    expect(
+        not without_range,
+        f"{without_range} have no range: annotate them with PositiveInt, Fraction … of "
+        "nodegraft.base.parameters.constraints",
+    )
     for name in model.get_params():
         with must_raise(errors.ParameterError, f"{name} set to an object", name):
             build(type(model), {name: object()})

@@ -16,12 +16,12 @@ from nodegraft.service.auth.limits import TOKEN_SECONDS, TOKEN_STALE_SECONDS
 from nodegraft.service.errors import HttpError
 from nodegraft.store.access import (
     USE_INTERVAL,
-    Scope,
     StoreTokens,
     Token,
     TokenList,
     secret_digest,
 )
+from nodegraft.store.scope import Scope
 
 __all__ = ["Scope", "Token", "TokenCache"]
 

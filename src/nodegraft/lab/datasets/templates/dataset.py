@@ -162,7 +162,7 @@ class Dataset(ABC):
         raise MissingFileError(self.name, self.required_files, looked)
 
     def _inputs_hash(self, files: dict[str, Path]) -> str:
-        # The code is an input like the raw files: a parser that changed must not be overheard.
+        # The parser's code is hashed, too, so that editing it invalidates the cache.
         package = Path(__file__).parents[3]
         code = {
             path
