@@ -55,7 +55,9 @@ def run(
     ] = None,
     arrival: Annotated[
         str,
-        typer.Option(help="When nodes arrive: growing, present, with-class or isolated."),
+        typer.Option(
+            help="When nodes arrive: growing, mixed, blurred, present, with-class or isolated."
+        ),
     ] = "growing",
     protocol: Annotated[
         str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
