@@ -5,7 +5,9 @@ import pytest
 from rich.console import Console
 
 from nodegraft.cli.progress import SuiteDisplay
+from nodegraft.evaluation.metrics import anytime_accuracy
 from nodegraft.lab.benchmark.job import Estimates
+from nodegraft.lab.benchmark.records.archive import Archive
 from nodegraft.lab.runners.work import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.lab.runners.runs import job
@@ -48,6 +50,23 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
         == 0
     )
     assert '""class-' in place.read_text()
+
+
+def test_matrix_shows_accuracy_by_session_and_group(places: tuple[str, str]) -> None:
+    suite, runs = places
+    assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
+    unnamed = invoke("lab", "matrix", runs)
+    assert unnamed.exit_code == 2
+    assert "2 records in" in unnamed.stderr
+    first = Archive(runs).records()[0]
+    shown = invoke("lab", "matrix", runs, "--run", first.run, "--csv", "-").stdout.splitlines()
+    matrix = first.accuracy_matrix()
+    assert shown[0].split(",") == ['"session"', *(f'"group {i}"' for i in range(len(matrix)))]
+    assert float(shown[-1].split(",")[1]) == pytest.approx(matrix[-1, 0])
+    assert shown[1].endswith(",")
+    assert f"anytime {100 * anytime_accuracy(matrix):.1f} %" in invoke(
+        "lab", "matrix", runs, "--run", first.run
+    ).stdout.replace("\n", " ")
 
 
 def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:

@@ -95,7 +95,8 @@ def _around(session: int, count: int) -> NDArray[np.int64]:
     from scipy.special import ndtri
 
     quantiles = ndtri((np.arange(count) + 0.5) / max(count, 1))
-    return np.rint(session + BLUR * quantiles).astype(np.int64)
+    sessions: NDArray[np.int64] = np.rint(session + BLUR * quantiles).astype(np.int64)
+    return sessions
 
 
 def _equal_shares(count: int, shares: int) -> NDArray[np.int64]:
