@@ -108,7 +108,7 @@ def _serve(connection: Connection, data: Path | None, out: str) -> None:
         except (EOFError, ConnectionError):
             return
         options = tuple(job.dataset_options.items())
-        connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out))
+        connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out, data))
 
 
 @lru_cache(maxsize=1)

@@ -56,13 +56,19 @@ class Runner(Protocol):
         """Run all jobs; tells when each is given away and how it ends."""
 
 
-def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
-    """Run one job on one thread and write its record; an error is told, not raised."""
+def run_job(
+    job: Job, load: Callable[[], LoadedDataset], out: str, data: Path | None = None
+) -> JobEnded:
+    """Run one job on one thread and write its record; an error is told, not raised.
+
+    Args:
+        data: Folder that holds the data folders, which a sealed method must not read.
+    """
     torch.set_num_threads(1)
     started = perf_counter()
     try:
         loaded = load()
-        place = Archive(out).write(job.run(loaded, job.stream(loaded)))
+        place = Archive(out).write(job.run(loaded, job.stream(loaded), data=data))
         return JobEnded(job, place, perf_counter() - started)
     except Exception:
         return record_failure(job, traceback.format_exc(), out, perf_counter() - started)

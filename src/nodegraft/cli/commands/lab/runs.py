@@ -219,7 +219,7 @@ def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
 
     check_names(suite.tables)
     for job in jobs:
-        job.make_model()
+        _ = job.description
     datasets = {repr(dataset): dataset for dataset in (job.make_dataset() for job in jobs)}
     for dataset in datasets.values():
         dataset.locate(data)
