@@ -5,7 +5,10 @@ import pytest
 from rich.console import Console
 
 from nodegraft.cli.progress import SuiteDisplay
+from nodegraft.evaluation.metrics import anytime_accuracy
+from nodegraft.evaluation.sealed.isolation import Isolation
 from nodegraft.lab.benchmark.job import Estimates
+from nodegraft.lab.benchmark.archive import Archive
 from nodegraft.lab.runners.local import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.lab.runners.runs import job
@@ -48,6 +51,41 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
         == 0
     )
     assert '""class-' in place.read_text()
+
+
+def test_matrix_shows_accuracy_by_session_and_group(places: tuple[str, str]) -> None:
+    suite, runs = places
+    assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
+    unnamed = invoke("lab", "matrix", runs)
+    assert unnamed.exit_code == 2
+    assert "2 records in" in unnamed.stderr
+    first = Archive(runs).records()[0]
+    shown = invoke("lab", "matrix", runs, "--run", first.run, "--csv", "-").stdout.splitlines()
+    matrix = first.accuracy_matrix()
+    assert shown[0].split(",") == ['"session"', *(f'"group {i}"' for i in range(len(matrix)))]
+    assert float(shown[-1].split(",")[1]) == pytest.approx(matrix[-1, 0])
+    assert shown[1].endswith(",")
+    assert f"anytime {100 * anytime_accuracy(matrix):.1f} %" in invoke(
+        "lab", "matrix", runs, "--run", first.run
+    ).stdout.replace("\n", " ")
+
+
+def test_a_sealed_suite_records_its_isolation(places: tuple[str, str], tmp_path: Path) -> None:
+    suite, runs = places
+    Path(suite).write_text(SUITE.replace("[0, 1]", "[0]"))
+    assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
+    Path(suite).write_text(SUITE.replace("seeds = [0, 1]", "seeds = [0]\nsealed = true"))
+    data = tmp_path / "data"
+    data.mkdir()
+    done = invoke("lab", "bench", suite, "--out", runs, "--data", str(data))
+    assert done.exit_code == 0, done.stderr
+    unsealed, sealed = sorted(Archive(runs).documents(), key=lambda one: bool(one["sealed"]))
+    assert (unsealed["protocol"], unsealed["isolation"]) == ("strict", None)
+    assert sealed["protocol"] == "strict, sealed"
+    assert Isolation(**sealed["isolation"]).to_json() == sealed["isolation"]
+    accuracies = [one["summary"]["last_accuracy"] for one in (unsealed, sealed)]
+    assert accuracies[0] == accuracies[1]
+    assert "0 jobs to run, 1 of 1 done" in invoke("lab", "bench", suite, "--out", runs).stdout
 
 
 def test_a_dry_run_tells_how_long_it_will_take(places: tuple[str, str]) -> None:

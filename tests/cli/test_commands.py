@@ -123,7 +123,7 @@ def _shown_in_a_terminal(folder: Path) -> str:
         ([*SMALL, "--dataset-set", "homophily=2", "--method", "sgc-mean"], "at least 0 and at"),
         (
             [*SMALL, "--method", "sgc-mean", "--arrival", "late"],
-            "must be one of 'growing', 'present'",
+            "must be one of 'growing', 'mixed'",
         ),
         (
             [*SMALL, "--method", "sgc-mean", "--protocol", "lax"],

@@ -74,6 +74,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "lab run": ("lab run --dataset synthetic --method sgc-mean",),
     "lab bench": (BENCH,),
     "lab results": (BENCH, "lab results"),
+    "lab matrix": ("lab run --dataset synthetic --method sgc-mean --out one", "lab matrix one"),
     "lab compact": (BENCH, "lab compact"),
     "lab table": (BENCH, "lab table suite.toml"),
     "lab report": (BENCH, "lab report runs --out page --suites suite.toml"),

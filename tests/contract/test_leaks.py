@@ -3,17 +3,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nodegraft.evaluation.checks import (
     check_independent_of_other_queries,
     check_independent_of_query_labels,
     check_independent_of_unseen_classes,
     small_stream,
+    with_future_scrambled,
 )
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.view import GraphView
 from nodegraft.methods.newness import Newness
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.method import Method
@@ -27,6 +30,14 @@ from tests.contract.streams import quick
 from tests.slow_suite import slow
 
 every_method = pytest.mark.parametrize("name", REGISTRY.names())
+other_arrivals = pytest.mark.parametrize(
+    "arrival",
+    [
+        pytest.param(arrival, marks=() if arrival in ("present", "mixed") else slow)
+        for arrival in ARRIVALS
+        if arrival != "growing"
+    ],
+)
 both_kinds = pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
 
 
@@ -38,16 +49,21 @@ def test_scrambling_the_future_changes_nothing(name: str, sparse: bool, met: int
 
 
 @every_method
+@other_arrivals
+def test_scrambling_the_future_changes_nothing_however_nodes_arrive(
+    name: str, arrival: Arrival
+) -> None:
+    check_independent_of_unseen_classes(lambda: quick(name), small_stream(arrival=arrival), 1)
+
+
+@every_method
 @both_kinds
 def test_scrambling_query_labels_changes_nothing(name: str, sparse: bool) -> None:
     check_independent_of_query_labels(lambda: quick(name), small_stream(sparse))
 
 
 @every_method
-@pytest.mark.parametrize(
-    "arrival",
-    ["present", pytest.param("with-class", marks=slow), pytest.param("isolated", marks=slow)],
-)
+@other_arrivals
 def test_scrambling_query_labels_changes_nothing_however_nodes_arrive(
     name: str, arrival: Arrival
 ) -> None:
@@ -72,9 +88,31 @@ def test_a_step_on_the_query_loss_is_caught() -> None:
         )
 
 
-def test_degrees_of_the_future_are_caught() -> None:
+@pytest.mark.parametrize("arrival", ["growing", "mixed", "blurred"])
+def test_degrees_of_the_future_are_caught(arrival: Arrival) -> None:
     with pytest.raises(AssertionError, match="saw the future"):
-        check_independent_of_unseen_classes(cheats.DegreesOfTheFuture, small_stream(), 0)
+        check_independent_of_unseen_classes(
+            cheats.DegreesOfTheFuture, small_stream(arrival=arrival), 0
+        )
+
+
+@pytest.mark.parametrize("arrival", ["present", "mixed", "blurred"])
+def test_classes_that_have_not_arrived_are_not_learned_from_visible_nodes(arrival: Arrival) -> None:
+    stream = small_stream(arrival=arrival)
+    members = [stream.split.members]  # of every class, also of those that arrive later
+
+    class ReadsLaterClasses(SGCMean):
+        def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+            later = np.isin(rows, members[-1][stream.split.novel[-1]])
+            return super().score(view, rows) + later[:, None]
+
+    def scrambled(method: Method) -> Method:
+        members.append(with_future_scrambled(stream, 1).split.members)
+        return method
+
+    makes = iter([ReadsLaterClasses, lambda: scrambled(ReadsLaterClasses())])
+    with pytest.raises(AssertionError, match="saw the future"):
+        check_independent_of_unseen_classes(lambda: next(makes)(), stream, 1)
 
 
 def test_scores_centred_on_the_batch_are_caught() -> None:
@@ -133,3 +171,4 @@ def test_what_newness_gives_away_depends_on_the_arrival() -> None:
     assert gain["with-class"] > 0.15
     assert gain["growing"] < gain["with-class"] / 2
     assert gain["present"] < 0
+    assert gain["mixed"] < gain["growing"]

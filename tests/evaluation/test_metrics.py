@@ -5,8 +5,11 @@ from numpy.typing import NDArray
 from nodegraft.evaluation.metrics import (
     QueryOutcomes,
     accuracy_at_coverage,
+    anytime_accuracy,
     average_forgetting,
+    backward_transfer,
     expected_calibration_error,
+    forward_transfer,
     harmonic_mean,
     performance_drop,
     relative_performance_drop,
@@ -78,6 +81,26 @@ def test_forgetting_counts_nodes_that_were_asked_in_both_sessions() -> None:
     assert average_forgetting([first, last]) == 0.0
     apart = QueryOutcomes(np.array([2, 4]), np.array([0, 0]), np.array([False, False]))
     assert average_forgetting([first, apart]) == 0.0
+
+
+MATRIX = np.array([[0.9, 0.2, NAN], [0.7, 0.6, 0.1], [0.5, 0.8, 0.4]])
+
+
+def test_metrics_of_an_accuracy_matrix_by_hand() -> None:
+    # 0.9, then (0.7 + 0.6) / 2 = 0.65, then (0.5 + 0.8 + 0.4) / 3 = 0.5667: 2.1167 / 3.
+    assert anytime_accuracy(MATRIX) == pytest.approx((0.9 + 0.65 + 1.7 / 3) / 3)
+    # The first group loses 0.4, the second gains 0.2; the last has no later session.
+    assert backward_transfer(MATRIX) == pytest.approx(-0.1)
+    # 0.2 and 0.1 one session early, where an untrained model has 0.1 and 0.3.
+    untrained = np.array([0.0, 0.1, 0.3])
+    assert forward_transfer(MATRIX, untrained) == pytest.approx((0.1 - 0.2) / 2)
+
+
+def test_one_session_has_no_transfer() -> None:
+    matrix = np.array([[0.9]])
+    assert anytime_accuracy(matrix) == pytest.approx(0.9)
+    assert backward_transfer(matrix) is None
+    assert forward_transfer(matrix, np.array([0.1])) is None
 
 
 def test_calibration_error_weighs_bins_by_their_size() -> None:

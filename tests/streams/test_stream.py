@@ -3,6 +3,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nodegraft.base.errors import HiddenNodeError, ParameterError
 from nodegraft.base.seeds import Seeds
@@ -195,6 +196,46 @@ def test_growing_shows_half_of_the_queries_with_their_class_and_the_rest_in_equa
         assert np.array_equal(
             np.sort(session.query.rows()), np.intersect1d(seen, session.view.rows)
         )
+
+
+TEN_QUERIES = NodeLabels({f"c{i:02d}": np.arange(i, 156, 12) for i in range(12)})
+
+
+@pytest.mark.parametrize(
+    ("arrival", "counts", "of_supports"),
+    [
+        # Ten query nodes and three supports in equal shares over four sessions.
+        ("mixed", {1: [3, 2, 3, 2], 3: [3, 2, 3, 2]}, {1: [1, 2], 2: [1, 1, 1]}),
+        # z = ±0.126, ±0.385, ±0.674, ±1.036, ±1.645 for the queries and 0, ±0.967 for the supports;
+        # twice these, added to the session of the class, rounded, and moved to 0 to 3.
+        ("blurred", {1: [4, 2, 2, 2], 2: [2, 2, 2, 4], 3: [1, 1, 2, 6]}, {1: [1, 2], 2: [1, 0, 2]}),
+    ],
+)
+def test_nodes_may_come_before_their_class(
+    arrival: Arrival, counts: dict[int, list[int]], of_supports: dict[int, list[int]]
+) -> None:
+    split = ClassSplit.draw(TEN_QUERIES, SETTING, seed=0)
+    graph = Graph(range(156), np.ones((156, 1)), [(0, 1)])
+    sessions = list(ClassStream(graph, split, arrival=arrival))
+
+    def appearing(rows: NDArray[np.int64]) -> list[int]:
+        visible = [int(np.isin(rows, one.view.rows).sum()) for one in sessions]
+        return np.diff(visible, prepend=0).tolist()
+
+    for index, expected in counts.items():
+        for name in split.arriving(index):
+            assert appearing(split.queried[name]) == expected
+    for index, expected in of_supports.items():
+        for name in split.arriving(index):
+            assert appearing(split.support[name])[: index + 1] == expected
+    for session in sessions:
+        assert session.query.classes == split.known + split.novel[: 2 * session.index]
+        assert all(rows.size for rows in session.query.values())
+        assert np.isin(session.query.rows(), session.view.rows).all()
+        assert np.isin(session.support.rows(), session.view.rows).all()
+        assert not np.isin(split.members.select(split.validation).rows(), session.view.rows).any()
+    assert np.isin(split.held_out.rows(), sessions[0].view.rows).all()
+    assert sessions[-1].query == split.queried
 
 
 def test_another_arrival_is_refused() -> None:

@@ -9,6 +9,7 @@ from studies.record_file import PAGES, measure_missing, read
 from nodegraft.analysis.rendering.drawing import save_svg
 from nodegraft.lab.report.figures.attention import draw_attention
 from studies import (
+    age_prior,
     attention,
     attention_figure,
     cheats,
@@ -33,6 +34,8 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
         lambda: published.told(read(published.RECORDS), read(published.AUTHORS)),
     ),
     ("cheats-measured.md", lambda: cheats.told(read(cheats.RECORDS))),
+    ("age-prior-measured.md", lambda: age_prior.page(read(age_prior.RECORDS))),
+    ("near-duplicates-measured.md", lambda: age_prior.duplicates_page(read(age_prior.RECORDS))),
     ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
     ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
     ("confidence-measured.md", lambda: confidence.told(read(confidence.RECORDS))),

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.evaluation.protocol import evaluate
+from nodegraft.base.events import SILENT
+from nodegraft.evaluation.protocol import evaluate, teach
 from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
-from nodegraft.graph.view import GraphView
 from nodegraft.model.contract.case import expect, expect_close
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
@@ -101,7 +101,9 @@ def check_no_leaks(method: str | Make, nodes: int = 400) -> list[str]:
             check_independent_of_unseen_classes(make, stream, last)
         check_independent_of_other_queries(make, stream)
     for arrival in ARRIVALS:
-        check_independent_of_query_labels(make, small_stream(arrival=arrival, nodes=nodes))
+        stream = small_stream(arrival=arrival, nodes=nodes)
+        check_independent_of_query_labels(make, stream)
+        check_independent_of_unseen_classes(make, stream, 1)
     return [
         "independent of unseen classes",
         "independent of query labels",
@@ -110,16 +112,11 @@ def check_no_leaks(method: str | Make, nodes: int = 400) -> list[str]:
 
 
 def scores_in_evaluation(method: Method, stream: ClassStream) -> list[Scores]:
-    """Return the scores of a method in each session of an evaluation, in the order of calls."""
+    """Train a method on a stream and return its scores of all visible nodes in each session."""
     scores: list[Scores] = []
-    score_rows = method.score_rows
-
-    def recording(view: GraphView, rows: IntArray) -> Scores:
-        scores.append(score_rows(view, rows))
-        return scores[-1]
-
-    vars(method)["score_rows"] = recording
-    evaluate(method, stream)
+    for session in stream:
+        teach(method, session, stream, SILENT)
+        scores.append(method.score_rows(session.view, session.view.rows))
     return scores
 
 
@@ -163,17 +160,23 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
 
 
 def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
-    """Return a stream whose features, edges and labels are noise after a session."""
+    """Return a stream whose features, edges and labels are noise after a session.
+
+    Nodes that are visible by then stay visible, with their features and edges, even if their class
+    arrives later; only their labels change.
+    """
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[last * split.setting.ways :]
-    unseen = stream._entry > last
+    unseen_or_validation = stream._entry > last
+    unseen = unseen_or_validation.copy()
     unseen[split.members.select(split.validation).rows()] = False  # rehearsals see these
     graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
     shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
-    return ClassStream(
-        graph, ClassSplit.draw(labels, split.setting, split.seed), arrival=stream.arrival
-    )
+    damaged = ClassSplit.draw(labels, split.setting, split.seed)
+    drawn = ClassStream(graph, damaged, arrival=stream.arrival)._entry
+    entry = np.where(unseen_or_validation, np.maximum(drawn, last + 1), stream._entry)
+    return ClassStream(graph, damaged, arrival=stream.arrival, entry=entry)
 
 
 def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:

@@ -109,6 +109,56 @@ def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
     return float(largest[known].mean()) if known.any() else 0.0
 
 
+def anytime_accuracy(matrix: Floats) -> float:
+    r"""Return the mean over sessions of the mean accuracy on all groups of classes that arrived.
+
+    With :math:`M_{ti}` the accuracy after session t on the classes that arrived in session i, and T
+    the last session: the mean over t of :math:`\frac{1}{t+1}\sum_{i \le t} M_{ti}`.
+
+    >>> anytime_accuracy(np.array([[0.8, np.nan], [0.6, 0.4]]))
+    0.65
+
+    Args:
+        matrix: Accuracy, sessions x groups; a group's values before its session are not read.
+    """
+    return float(np.mean([row[: index + 1].mean() for index, row in enumerate(matrix)]))
+
+
+def backward_transfer(matrix: Floats) -> float | None:
+    """Return the mean over earlier groups of last accuracy minus accuracy in their own session.
+
+    The mean of :math:`M_{Ti} - M_{ii}` over i < T: the average forgetting (AF) of CGLB, and that of
+    BeGin with the other sign. None with one session.
+
+    >>> round(backward_transfer(np.array([[0.8, np.nan], [0.6, 0.4]])), 2)
+    -0.2
+
+    Args:
+        matrix: As for :func:`anytime_accuracy`.
+    """
+    differences = matrix[-1, :-1] - np.diagonal(matrix)[:-1]
+    return float(differences.mean()) if differences.size else None
+
+
+def forward_transfer(matrix: Floats, untrained: Floats) -> float | None:
+    """Return how much earlier sessions help with a group of classes before it is learned.
+
+    The mean of :math:`M_{i-1,i} - R_i` over i > 0, BeGin's FWT, with R the accuracy of an untrained
+    model. None with one session. A class of our streams cannot be predicted before it arrives, so
+    that the value says nothing about them.
+
+    >>> round(forward_transfer(np.array([[0.8, 0.3], [0.6, 0.4]]), np.array([0.1, 0.2])), 2)
+    0.1
+
+    Args:
+        matrix: As for :func:`anytime_accuracy`, with the values of each group one session before
+            its own.
+        untrained: Accuracy of an untrained model on each group.
+    """
+    differences = np.diagonal(matrix, 1) - untrained[1:]
+    return float(differences.mean()) if differences.size else None
+
+
 def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 15) -> float:
     """Return the mean gap of confidence and accuracy over equal-width bins, weighted by size.
 

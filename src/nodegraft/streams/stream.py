@@ -37,8 +37,9 @@ class ClassStream:
     Args:
         graph: The graph as methods see it, also with nodes that become visible later.
         split: Roles of classes and nodes, by rows of ``graph``.
-        arrival: When nodes become visible: ``"growing"``, ``"present"``, ``"with-class"`` or
-            ``"isolated"``; see :func:`nodegraft.streams.arrival.entry_sessions`.
+        arrival: When nodes become visible: ``"growing"``, ``"mixed"``, ``"blurred"``,
+            ``"present"``, ``"with-class"`` or ``"isolated"``; see
+            :func:`nodegraft.streams.arrival.entry_sessions`.
         entry: Session in which each row becomes visible; None to compute it from split and arrival,
             where nodes of no class of the split are visible only with ``"present"``.
         keys: The user's key of each row; None for the keys of ``graph``.

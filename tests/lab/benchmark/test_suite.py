@@ -116,7 +116,7 @@ def test_the_default_setting_said_aloud_is_the_same_job() -> None:
         ({"protocols": ["lenient"]}, "protocols must be a list, each one of 'strict', 'published'"),
         ({"seeds": 3}, "seeds must be a list, each a whole number at least 0, not 3"),
         ({"seeds": [-1]}, "seeds must be a list, each a whole number at least 0"),
-        ({"arrival": "late"}, "arrival must be one of 'growing', 'present'"),
+        ({"arrival": "late"}, "arrival must be one of 'growing', 'mixed'"),
         ({"rehearse": "yes"}, "rehearse must be true or false, not 'yes'"),
         ({"settings": [{"shots": 0}]}, "settings must be a list, each a table of a whole number"),
         ({"settings": [{"shoots": 1}]}, "A setting has ways, shots and least_shots, not shoots"),

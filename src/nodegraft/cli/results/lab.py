@@ -190,6 +190,29 @@ class QueryResult(Result):
 
 
 @dataclass(frozen=True)
+class AccuracyMatrix(Result):
+    """Accuracy of a run by session and group of classes.
+
+    Args:
+        run: Name of the record.
+        anytime_accuracy: Mean over sessions of the mean accuracy on all groups so far.
+        last_accuracy: Mean accuracy on all groups after the last session.
+        backward_transfer: Mean over earlier groups of their last accuracy minus that in their own
+            session; null with one session.
+        rows: An object for each session; "session", then "group I" with the macro accuracy on the
+            classes that arrived in session I, or null before they arrived.
+    """
+
+    TABLE: ClassVar[str] = "rows"
+
+    run: str
+    anytime_accuracy: float
+    last_accuracy: float
+    backward_transfer: float | None
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
 class Compacted(Result):
     """Packed run records.
 

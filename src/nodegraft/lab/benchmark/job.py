@@ -1,9 +1,10 @@
 """One run as data: dataset, method and protocol; and an estimate of its time from records."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
@@ -129,8 +130,8 @@ class Job:
         """Name and parameters of the method; a sealed one describes itself in its own process."""
         if not self.sealed:
             return MethodDescription.of(self.make_model())
-        with self._sealed_method() as method:
-            return method.description
+        described = _sealed_description(self.method, json.dumps(self.parameters, sort_keys=True))
+        return replace(described, parameters=described.parameters | {"seed": self.method_seed})
 
     def make_model(self) -> Method:
         """The method, not yet taught."""
@@ -233,6 +234,13 @@ class Job:
     def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """This job's, and the default ones."""
         return self.description.parameters, self.description.defaults
+
+
+@cache
+def _sealed_description(method: str, parameters: str) -> MethodDescription:
+    # A suite has many jobs of one method: starting a process for each would take minutes.
+    with SealedMethod(method, parameters=json.loads(parameters)) as sealed:
+        return sealed.description
 
 
 class Estimates:

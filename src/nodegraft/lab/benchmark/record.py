@@ -9,7 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.hashing import content_hash, file_hash
@@ -79,6 +81,23 @@ class RunRecord:
         """Its name: the hash of what was asked."""
         name: str = self.document["run"]
         return name
+
+    def accuracy_matrix(self) -> NDArray[np.float64]:
+        """Return the macro accuracy after each session on the classes that arrived in each.
+
+        Returns:
+            Sessions x groups of classes; NaN where a group has not arrived.
+        """
+        sessions = self.document["sessions"]
+        group = {name: one["index"] for one in sessions for name in one["new_classes"]}
+        recalls: dict[tuple[int, int], list[float]] = {}
+        for row in self.classes.to_pylist():
+            place = row["session"], group[row["class"]]
+            recalls.setdefault(place, []).append(row["recall"])
+        matrix = np.full((len(sessions), len(sessions)), np.nan)
+        for place, values in recalls.items():
+            matrix[place] = np.mean(values)
+        return matrix
 
     def to_bytes(self) -> bytes:
         """One file of JSON."""

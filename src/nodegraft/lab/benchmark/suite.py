@@ -118,6 +118,9 @@ class SuiteFile:
     rehearse: bool = False
     """Whether the validation classes are taught instead."""
 
+    sealed: bool = False
+    """Whether each method runs in a process of its own, without labels, files and network."""
+
     def __post_init__(self) -> None:
         validate(self)
         for name in ("datasets", "methods", "seeds", "protocols", "settings"):
@@ -196,6 +199,7 @@ class Suite:
                     arrival=method.arrival or file.arrival,
                     stream_version=file.stream_version,
                     rehearse=file.rehearse,
+                    sealed=file.sealed,
                     **_ways_and_shots(setting),
                 ),
             )

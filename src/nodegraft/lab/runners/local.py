@@ -64,13 +64,15 @@ class Runner(Protocol):
         """Run all jobs; tells when each is given away and how it ends."""
 
 
-def run_job(job: Job, load: Callable[[], LoadedDataset], out: str) -> JobEnded:
+def run_job(
+    job: Job, load: Callable[[], LoadedDataset], out: str, data: Path | None = None
+) -> JobEnded:
     """Run one job on one thread and write its record; an error is told, not raised."""
     torch.set_num_threads(1)
     started = perf_counter()
     try:
         loaded = load()
-        place = Archive(out).write(job.run(loaded, job.stream(loaded)))
+        place = Archive(out).write(job.run(loaded, job.stream(loaded), data=data))
         return JobEnded(job, place, perf_counter() - started)
     except Exception:
         return record_failure(job, traceback.format_exc(), out, perf_counter() - started)
@@ -172,7 +174,7 @@ def _serve(connection: Connection, data: Path | None, out: str) -> None:
         except (EOFError, ConnectionError):
             return
         options = tuple(job.dataset_options.items())
-        connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out))
+        connection.send(run_job(job, partial(_loaded, job.dataset, options, data), out, data))
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,12 @@
 import json
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.lab.benchmark.record import RunRecord, comparable, make_record
+from nodegraft.lab.benchmark.record import CLASSES, RunRecord, comparable, make_record
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.registry import MethodDescription
@@ -49,6 +51,24 @@ def test_it_comes_back_from_its_file() -> None:
     back = RunRecord.from_bytes(made.to_bytes())
     assert back.document == json.loads(json.dumps(made.document))
     assert back.classes.equals(made.classes)
+
+
+def test_the_accuracy_matrix_by_hand() -> None:
+    rows = [(0, "a", 0.8), (0, "b", 0.6), (1, "a", 0.6), (1, "b", 0.6), (1, "c", 0.3)]
+    table = pa.Table.from_pylist(
+        [{"session": t, "class": name, "queries": 5, "recall": recall} for t, name, recall in rows],
+        schema=CLASSES,
+    )
+    sessions = [{"index": 0, "new_classes": ["a", "b"]}, {"index": 1, "new_classes": ["c"]}]
+    matrix = RunRecord({"sessions": sessions}, table).accuracy_matrix()
+    np.testing.assert_allclose(matrix, [[0.7, np.nan], [0.6, 0.3]])
+
+
+def test_the_accuracy_matrix_agrees_with_the_sessions() -> None:
+    made = record()
+    matrix, sessions = made.accuracy_matrix(), made.document["sessions"]
+    assert np.isnan(matrix[np.triu_indices(len(sessions), 1)]).all()
+    assert matrix[:, 0].tolist() == pytest.approx([one["known_accuracy"] for one in sessions])
 
 
 def test_the_table_has_every_class_of_every_session() -> None:

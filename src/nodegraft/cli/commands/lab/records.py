@@ -11,8 +11,12 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.cli.options import RecordFolder, SuiteFile
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.lab import query_table
-from nodegraft.cli.results.lab import Compacted, Page, QueryResult, SuiteTables
+from nodegraft.cli.render.values import percent, points
+from nodegraft.cli.results.lab import AccuracyMatrix, Compacted, Page, QueryResult, SuiteTables
 from nodegraft.cli.terminal import Terminal, line
+
+MAX_NAMES = 10
+"""At most this many records are named in an error."""
 
 
 @command
@@ -34,6 +38,57 @@ def results(
         text += ("There is no strict run with default settings: query others with --sql.",)
     rows = [] if terminal.format == "table" else found.to_pylist()
     return Output(QueryResult(rows), text, tables=[found])
+
+
+@command
+def matrix(
+    terminal: Terminal,
+    runs: RecordFolder = "runs",
+    run: Annotated[
+        str | None, typer.Option(help="Name of the record; needed if there are several.")
+    ] = None,
+) -> Output[AccuracyMatrix]:
+    """Show the accuracy of a run by session and by the session in which classes arrived."""
+    import numpy as np
+    import pyarrow as pa
+
+    from nodegraft.evaluation.metrics import anytime_accuracy, backward_transfer
+    from nodegraft.lab.benchmark.archive import Archive
+
+    terminal.stage(f"reading records in {runs}")
+    archive = Archive(runs)
+    names = [document["run"] for document in archive.documents()]
+    record = archive.find(names[0] if run is None and len(names) == 1 else run or "")
+    if record is None:
+        raise ParameterError(
+            f"{counted(len(names), 'record')} in {runs}, none chosen by --run {run or 'NAME'}. "
+            f"Names: {', '.join(names[:MAX_NAMES])}{', …' * (len(names) > MAX_NAMES)}"
+        )
+    accuracies = record.accuracy_matrix()
+    rows = [
+        {"session": session}
+        | {
+            f"group {group}": None if np.isnan(value) else float(value)
+            for group, value in enumerate(values)
+        }
+        for session, values in enumerate(accuracies)
+    ]
+    anytime, backward = anytime_accuracy(accuracies), backward_transfer(accuracies)
+    value = AccuracyMatrix(record.run, anytime, float(accuracies[-1].mean()), backward, rows)
+    shown = [
+        {
+            name: share if name == "session" or share is None else round(100 * share, 1)
+            for name, share in row.items()
+        }
+        for row in rows
+    ]
+    transfer = "" if backward is None else f", backward transfer {points(backward)}"
+    text = (
+        query_table(pa.Table.from_pylist(shown)),
+        f"Accuracy in %. Mean over groups: anytime {percent(anytime)}, last session "
+        f"{percent(value.last_accuracy)}{transfer}.",
+    )
+    return Output(value, text)
 
 
 @command
@@ -88,4 +143,10 @@ def report(
     return Output(Page(place), (line(f"report: {place}"),))
 
 
-COMMANDS = {"results": results, "compact": compact, "table": table, "report": report}
+COMMANDS = {
+    "results": results,
+    "matrix": matrix,
+    "compact": compact,
+    "table": table,
+    "report": report,
+}

@@ -55,7 +55,9 @@ def run(
     ] = None,
     arrival: Annotated[
         str,
-        typer.Option(help="When nodes arrive: growing, present, with-class or isolated."),
+        typer.Option(
+            help="When nodes arrive: growing, mixed, blurred, present, with-class or isolated."
+        ),
     ] = "growing",
     protocol: Annotated[
         str, typer.Option(help="'strict', or 'published' (leaky, for comparison with old papers).")
@@ -217,7 +219,7 @@ def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
 
     check_names(suite.tables)
     for job in jobs:
-        job.make_model()
+        _ = job.description
     datasets = {repr(dataset): dataset for dataset in (job.make_dataset() for job in jobs)}
     for dataset in datasets.values():
         dataset.locate(data)
