@@ -16,6 +16,7 @@ from nodegraft.tables.storage import load_graph_and_document, save_graph
 
 with extra("mlflow", package="mlflow", purpose="A model in MLflow"):
     import mlflow
+    import pandas as pd
     from mlflow.models import ModelSignature
     from mlflow.pyfunc import log_model
     from mlflow.pyfunc.model import PythonModel
@@ -37,7 +38,7 @@ set_model(VersionModel())
 """Script that MLflow runs to load the model: nothing is pickled."""
 
 
-class VersionModel(PythonModel):  # type: ignore[misc]
+class VersionModel(PythonModel):
     """Model that predicts as one version of a store."""
 
     def load_context(self, context: Any) -> None:
@@ -52,8 +53,10 @@ class VersionModel(PythonModel):  # type: ignore[misc]
         model = load_model(folder / "model")
         self._state = State(graph, labels, model).in_world(self._version["world"])
 
-    # MLflow would derive a signature from annotations, and warn of these.
-    def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]
+    # MLflow reads the annotation of the input, and warns of Any.
+    def predict(
+        self, context: Any, model_input: pd.DataFrame, params: dict[str, Any] | None = None
+    ) -> Any:
         """Return the predictions of :meth:`nodegraft.Store.predict` as a DataFrame.
 
         Args:
@@ -115,6 +118,6 @@ def _log(store: Store, name: str) -> int:
             artifacts={"version": str(folder)},
             registered_model_name=name,
             signature=ModelSignature(Schema([ColSpec(key_type, "node")])),
-            pip_requirements=["nodegraft[store,mlflow]", "pandas"],
+            pip_requirements=["nodegraft[store,mlflow]"],
         )
     return int(logged.registered_model_version)

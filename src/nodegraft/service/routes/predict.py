@@ -79,7 +79,7 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
 
     With `Accept: application/vnd.apache.arrow.stream` the response is an Arrow stream with a column
     for each field of a prediction (`class_1`, `probability_1` … instead of `top`); the other fields
-    are JSON in the metadata `nodegraft` of its schema. It is smaller and faster for large batches.
+    are JSON in the metadata `nodegraft` of its schema.
     """
     if (request.keys is None) == (request.rows is None):
         raise DataError("Send either `keys` or `rows`.")
