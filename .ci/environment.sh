@@ -41,7 +41,8 @@ environment() {
 }
 
 slow_stages() {
-    # Folders and files of tests/ that have slow tests, and replicas on Ray Serve.
+    # Folders and files of tests/ that have slow tests, replicas on Ray Serve, and integrations.
     grep -rlE 'slow|NODEGRAFT_SLOW' tests --include='test_*.py' | cut -d/ -f1,2 | sort -u
     echo ray-serve
+    echo integrations
 }

@@ -25,7 +25,7 @@ Every command also explains itself: `nodegraft COMMAND --help`.
   `{"error": {"code": …, "message": …}}` there, with `objections` if the quality gate refuses; its
   codes are those of HTTP, and `usage` for wrong options. The exit code stays the same.
 - **`--csv FILE`** and **`--parquet FILE`** write the rows of a result; `-` prints them. Cells that
-  are objects or lists are JSON text.
+  are objects or lists are JSON text. **`--to URL#TABLE`** writes them into a database.
 - **Exit codes**: 0; 2 for an error; 1 if `verify` finds damage, `doctor` an error, or you do not
   confirm.
 """
@@ -107,7 +107,7 @@ def _json_section(command: Any) -> Iterator[str]:
         yield f"With `--json`: {_json_type(result)}."
         yield ""
         if result.TABLE:
-            yield f"With `--csv` and `--parquet`: the rows of `{result.TABLE}`."
+            yield f"With `--csv`, `--parquet` and `--to`: the rows of `{result.TABLE}`."
             yield ""
 
 

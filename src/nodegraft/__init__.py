@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nodegraft.tables.features.recipe import FeatureRecipe
     from nodegraft.tables.labels import hold_out, read_labels
     from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
+    from nodegraft.tables.sql.write import write_table
     from nodegraft.tables.storage import load_graph, save_graph
 
 # Module of each name. Names are imported on first use, so that a command or a script loads only
@@ -59,6 +60,7 @@ _HOMES = {
     "grow_tables": "nodegraft.tables.read",
     "read_graph": "nodegraft.tables.read",
     "read_tables": "nodegraft.tables.read",
+    "write_table": "nodegraft.tables.sql.write",
     "load_graph": "nodegraft.tables.storage",
     "save_graph": "nodegraft.tables.storage",
 }
@@ -95,6 +97,7 @@ __all__ = [
     "read_labels",
     "read_tables",
     "save_graph",
+    "write_table",
 ]
 
 

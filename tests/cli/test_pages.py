@@ -22,6 +22,7 @@ from tests.cli.pages import (
     steps_of,
 )
 from tests.cli.terminal import Terminal
+from tests.slow_suite import slow
 
 WITH_CODE = [page for page in pages() if any(block.kind in CODE for block in blocks(page))]
 FIRST_STORE, SHOP = "my-store", "shop"
@@ -54,8 +55,11 @@ STARTS = {
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
     "docs/explanation/hag-meta.md": Start(tables=True, results=True),
     "docs/how-to/client.md": Start(SHOP),
+    "docs/how-to/dagster.md": Start(SHOP),
+    "docs/how-to/databases.md": Start(tables=True),
     "docs/how-to/coming-from.md": Start(tables=True),
     "docs/how-to/maintenance.md": Start(SHOP),
+    "docs/how-to/mlflow.md": Start(SHOP),
     "docs/how-to/larger-than-memory.md": Start(tables=True),
     "docs/how-to/edit-versions.md": Start(FIRST_STORE),
     "docs/how-to/report.md": Start(records="RUNS"),
@@ -68,6 +72,13 @@ STARTS = {
     "docs/how-to/predict.md": Start(FIRST_STORE),
 }
 """Pages that are not in this list begin in an empty folder."""
+
+INTEGRATIONS = {
+    "docs/how-to/dagster.md": "dagster",
+    "docs/how-to/graph-databases.md": "ladybug",
+    "docs/how-to/mlflow.md": "mlflow",
+}
+"""Page -> package that it needs; .ci/slow installs those that are not in the extra ``dev``."""
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +101,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def _parameters() -> list[object]:
     # Pages with the same store stay in one process, where it is made once.
     return [
-        pytest.param(page, marks=pytest.mark.xdist_group(f"pages {start.store or page}"), id=page)
+        pytest.param(page, marks=_marks(page, STARTS.get(page, Start())), id=page)
         for page in WITH_CODE
-        for start in [STARTS.get(page, Start())]
     ]
+
+
+def _marks(page: str, start: Start) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.xdist_group(f"pages {start.store or page}")]
+    if page in INTEGRATIONS:
+        # These packages take long to import, and what they warn of is theirs.
+        marks += [slow, pytest.mark.filterwarnings("ignore")]
+    return marks
 
 
 @pytest.mark.parametrize("page", _parameters())
@@ -101,6 +119,8 @@ def test_a_page_does_what_it_says(
     page: str, made: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = STARTS.get(page, Start())
+    if page in INTEGRATIONS:
+        pytest.importorskip(INTEGRATIONS[page])
     if start.store:
         shutil.copytree(made(start.store), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)

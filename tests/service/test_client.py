@@ -5,12 +5,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
+import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.client import AsyncClient, Client, ServiceError
+from nodegraft.client import AsyncClient, Client, ServiceError, tables
 from nodegraft.client.calls import Call
 from nodegraft.client.client import outcome
 from nodegraft.store.store import Store
@@ -78,6 +80,44 @@ def test_every_route_of_the_client(service: Running) -> None:
         removed = client.remove("high boots", override="a test")
         assert removed["change"]["action"] == "remove"
         assert client.undo(removed["model_version"])["change"]["action"] == "undo"
+
+
+def test_a_table_has_the_values_of_json(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_KEYS", 2)
+    keys = [*HATS, "shoes7", "hats0", "nobody"]
+    with Client(url(service)) as client:
+        rows = client.predict(keys, top=2, coverage=0.9)["predictions"]
+        table = client.predict_table(keys, top=2, coverage=0.9)
+        with pytest.raises(ServiceError, match="nobody"):
+            client.predict_table(["nobody"], missing="error")
+        assert client.predict_table([*HATS, "nobody"], missing="skip").num_rows == 2
+    wanted = []
+    for row in rows:
+        top = row.pop("top") or [{"class": None, "probability": None}] * 2
+        for place, shown in enumerate(top, 1):
+            row |= {f"class_{place}": shown["class"], f"probability_{place}": shown["probability"]}
+        wanted.append(row)
+    assert table.to_pylist() == wanted
+
+    async def ask() -> Any:
+        async with AsyncClient(url(service)) as client:
+            return await client.predict_table(keys, top=2, coverage=0.9)
+
+    assert asyncio.run(ask()).equals(table)
+
+
+def test_the_rows_of_a_table_are_of_one_version() -> None:
+    sent = list[Call]()
+
+    class Offline(Client):
+        def _send(self, call: Call) -> Any:
+            sent.append(call)
+            fields = {b"nodegraft": b'{"model_version": 3}'}
+            return pa.table({"node": call.body["keys"]}).replace_schema_metadata(fields)  # type: ignore[index]
+
+    keys = [str(number) for number in range(2 * tables.MAX_KEYS + 1)]
+    assert Offline("http://nowhere").predict_table(keys)["node"].to_pylist() == keys
+    assert [call.query["version"] for call in sent] == ["live", 3, 3]
 
 
 def test_errors_have_code_and_advice(service: Running) -> None:

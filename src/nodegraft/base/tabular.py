@@ -167,6 +167,17 @@ class Records(list[Record], Tabular):
         return ColumnTable({name: [row[name] for row in facts] for name in names})._repr_html_()
 
 
+def with_text_cells(table: Any) -> Any:
+    """Return an Arrow table whose nested cells are JSON text, for formats without lists."""
+    import pyarrow as pa
+
+    for place, kind in enumerate(table.schema.types):
+        if pa.types.is_nested(kind):
+            texts = [json.dumps(cell, ensure_ascii=False) for cell in table[place].to_pylist()]
+            table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
+    return table
+
+
 def _beginning(table: Any) -> tuple[list[str], list[list[Any]], str]:
     """Return names and rows that are shown of a table, and a note on the number of rows."""
     some = table.slice(0, ROWS).select(range(min(COLUMNS, table.num_columns)))

@@ -27,6 +27,7 @@ EXTRAS = {
     "ray": "work on several machines",
     "postgresql": "a store's database on a server",
     "s3": "a store's objects in S3",
+    "sql": "tables in databases",
     "mlflow": "benchmark records in MLflow",
     "traces": "traces of requests",
 }

@@ -187,6 +187,9 @@ def labels_in_table(
 
 def listed_labels(labels: "KeyedLabels", table: str, column: str) -> "dict[str, list[Key]]":
     """Return class name -> keys; refuse a table without any label."""
+    from nodegraft.tables.sql.place import is_database
+
     if not labels:
-        raise DataError(f"{table} has no label: its column {column!r} is empty.")
+        place = "The query of labels" if is_database(table) else table
+        raise DataError(f"{place} has no label: its column {column!r} is empty.")
     return {name: keys.tolist() for name, keys in labels.items()}

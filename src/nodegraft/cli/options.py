@@ -84,11 +84,15 @@ ForceName = Annotated[
 
 NodeTable = Annotated[
     str | None,
-    typer.Option("--nodes", help="Table of nodes: a file, URL, or folder or glob of .parquet."),
+    typer.Option(
+        "--nodes", help="Table of nodes: a file, URL, folder or glob of .parquet, or URL#QUERY."
+    ),
 ]
 EdgeTable = Annotated[
     str | None,
-    typer.Option("--edges", help="Table of edges: a file, URL, or folder or glob of .parquet."),
+    typer.Option(
+        "--edges", help="Table of edges: a file, URL, folder or glob of .parquet, or URL#QUERY."
+    ),
 ]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Correct or drop invalid rows instead of refusing them.")

@@ -38,6 +38,17 @@ _PARQUET = Annotated[
     str | None,
     typer.Option("--parquet", metavar="FILE", help="Write the result as Parquet; - prints it."),
 ]
+_TO = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="URL#TABLE",
+        help="Write the result into a new table of a database: sqlite:///shop.db#predictions.",
+    ),
+]
+_REPLACE = Annotated[
+    bool, typer.Option("--replace", help="Replace the table of --to if it exists.")
+]
 
 
 @dataclass(frozen=True)
@@ -99,8 +110,9 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         as_json = values.pop("as_json", False)
         with _shown_errors(as_json):
-            files = {kind: values.pop(kind, None) for kind in ("csv", "parquet")}
-            kind: Format = _format(as_json, **files)
+            replace = values.pop("replace_table", False)
+            places = {kind: values.pop(kind, None) for kind in ("csv", "parquet", "to")}
+            kind: Format = _format(as_json, places, replace)
             for name, (group, options) in groups.items():
                 values[name] = group(**{option: values.pop(option) for option in options})
             with Terminal(kind) as terminal:
@@ -108,7 +120,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
                 with extra("lab", package="nodegraft.lab", purpose="This command"):
                     output = function(**values)
                 if output is not None and kind == "table":
-                    _write_table(output, terminal, **files)
+                    _write_table(output, terminal, places, replace)
             if output is not None and kind != "table":
                 _show(output, kind)
             if output is not None and output.exit_code:
@@ -173,17 +185,21 @@ def _result_types(annotation: Any) -> tuple[type[Result], ...]:
 def _format_options(results: tuple[type[Result], ...]) -> Iterator[inspect.Parameter]:
     options: dict[str, tuple[Any, Any]] = {"as_json": (_JSON, False)} if results else {}
     if any(result.TABLE for result in results):
-        options |= {"csv": (_CSV, None), "parquet": (_PARQUET, None)}
+        options |= {"csv": (_CSV, None), "parquet": (_PARQUET, None), "to": (_TO, None)}
+        options |= {"replace_table": (_REPLACE, False)}
     for name, (kind, default) in options.items():
         yield inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
         )
 
 
-def _format(as_json: bool, csv: str | None, parquet: str | None) -> Format:
-    if as_json + (csv is not None) + (parquet is not None) > 1:
-        raise ParameterError("Give one of --json, --csv and --parquet.")
-    return "json" if as_json else "text" if csv is None and parquet is None else "table"
+def _format(as_json: bool, places: dict[str, str | None], replace: bool) -> Format:
+    count = sum(place is not None for place in places.values())
+    if as_json + count > 1:
+        raise ParameterError("Give one of --json, --csv, --parquet and --to.")
+    if replace and places["to"] is None:
+        raise ParameterError("--replace has no effect without --to: omit it.")
+    return "json" if as_json else "table" if count else "text"
 
 
 def _show(output: Output[Result], kind: Format) -> None:
@@ -199,17 +215,24 @@ def _show(output: Output[Result], kind: Format) -> None:
 
 
 def _write_table(
-    output: Output[Result], terminal: Terminal, csv: str | None, parquet: str | None
+    output: Output[Result], terminal: Terminal, places: dict[str, str | None], replace: bool
 ) -> None:
-    place = str(csv if parquet is None else parquet)
-    if output.tables is not None:
-        write_tables(output.tables, place, csv is not None)
-        summary = output.written() if output.written else "written."
-    else:
+    ((kind, place),) = ((kind, place) for kind, place in places.items() if place is not None)
+    tables, summary = output.tables, "written."
+    if tables is None:
         rows = plain(output.value)[output.value.TABLE]
-        names = list(rows[0]) if rows else output.value.columns()
-        write_tables([table_of(rows, names)], place, csv is not None)
         summary = f"{len(rows):,} rows written."
+        tables = [table_of(rows, list(rows[0]) if rows else output.value.columns())]
+    if kind == "to":
+        from nodegraft.tables.sql.write import write_parts
+
+        write_parts(tables, place, replace=replace)
+        # The URL may contain a password.
+        place = "table " + place.partition("#")[2]
+    else:
+        write_tables(tables, place, kind == "csv")
+    if output.written:
+        summary = output.written()
     if place != STDOUT:
         terminal.pause()
         print_text(f"{place}: {summary}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from nodegraft.base.errors import DataError
+from nodegraft.base.tabular import with_text_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,7 @@ def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None
         is_csv: Whether to write CSV instead of Parquet.
     """
     if is_csv:
-        tables = map(_with_text_cells, tables)
+        tables = map(with_text_cells, tables)
     parts = iter(tables)
     first = next(parts)
     if place == STDOUT:
@@ -69,14 +70,3 @@ def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table"
 
 def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-
-
-def _with_text_cells(table: "pa.Table") -> "pa.Table":
-    """Return a table whose nested cells are JSON text: CSV has no lists."""
-    import pyarrow as pa
-
-    for place, kind in enumerate(table.schema.types):
-        if pa.types.is_nested(kind):
-            texts = [json.dumps(cell, ensure_ascii=False) for cell in table[place].to_pylist()]
-            table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
-    return table

@@ -14,6 +14,9 @@ Labels = Mapping[str, Iterable[Key]]
 VersionName = int | Literal["live", "candidate"]
 Rows = Sequence[Mapping[str, Any]]
 
+JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
+"""Media types of responses."""
+
 Response = TypeVar("Response")
 """What a call returns: JSON as a dict, or an awaitable of it."""
 
@@ -45,6 +48,21 @@ class Call:
             values = value if isinstance(value, list) else [value]
             pairs += [(name, _text(item)) for item in values if item is not None]
         return pairs
+
+
+def predict_call(
+    keys: Iterable[Key], version: VersionName, options: Mapping[str, Any], accept: str = JSON
+) -> Call:
+    """Return the call that predicts nodes.
+
+    Args:
+        keys: Node keys.
+        version: Version to read.
+        options: Other fields of the body.
+        accept: Media type of the response.
+    """
+    body = {"keys": listed(keys), **options}
+    return Call("POST", "/v1/predict", {"version": version}, body, {"Accept": accept})
 
 
 class Calls(ABC, Generic[Response]):
@@ -82,15 +100,14 @@ class Calls(ABC, Generic[Response]):
             ignore_labels: Predict labelled nodes, too, instead of returning their label.
             version: Version to read.
         """
-        body = {
-            "keys": _listed(keys),
+        options = {
             "top": top,
             "min_confidence": min_confidence,
             "coverage": coverage,
             "missing": missing,
             "ignore_labels": ignore_labels,
         }
-        return self._send(Call("POST", "/v1/predict", {"version": version}, body))
+        return self._send(predict_call(keys, version, options))
 
     def explain(self, node: Key, *, version: VersionName = "live") -> Response:
         """Explain the prediction of a node.
@@ -143,7 +160,7 @@ class Calls(ABC, Generic[Response]):
             keys: Node keys.
             version: Version to read.
         """
-        return self._read("/v1/nodes", key=_listed(keys), version=version)
+        return self._read("/v1/nodes", key=listed(keys), version=version)
 
     def predict_rows(
         self,
@@ -404,10 +421,10 @@ class Calls(ABC, Generic[Response]):
 
 
 def _lists(labels: Labels) -> dict[str, list[Key]]:
-    return {name: _listed(keys) for name, keys in labels.items()}
+    return {name: listed(keys) for name, keys in labels.items()}
 
 
-def _listed(keys: Iterable[Key]) -> list[Key]:
+def listed(keys: Iterable[Key]) -> list[Key]:
     """Return a list of keys; refuse a single text, whose letters are never meant."""
     if isinstance(keys, str | bytes):
         raise ParameterError(f"A list of node keys is needed, not {keys!r}: write [{keys!r}].")

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from itertools import count
 from typing import Any, Self
 
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
-from nodegraft.client.calls import Call, Calls
+from nodegraft.client.calls import ARROW, Call, Calls, Key, VersionName, predict_call
+from nodegraft.client.tables import is_arrow, joined, key_parts, table_of, version_of
 
 with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
@@ -90,7 +91,27 @@ class Client(Calls[Json]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _send(self, call: Call) -> Json:
+    def predict_table(
+        self, keys: Iterable[Key], *, version: VersionName = "live", **options: Any
+    ) -> Any:
+        """Predict the classes of any number of nodes, in requests of 10,000 keys.
+
+        Returns:
+            A ``pyarrow.Table`` with the columns of ``Store.predict(…).to_arrow()``. All rows are of
+            one version, also if another one becomes live meanwhile.
+
+        Args:
+            keys: Node keys.
+            version: Version to read.
+            options: Other arguments of :meth:`predict`.
+        """
+        tables = list[Any]()
+        for part in key_parts(keys):
+            tables.append(self._send(predict_call(part, version, options, ARROW)))
+            version = version_of(tables[0])
+        return joined(tables)
+
+    def _send(self, call: Call) -> Any:
         for attempt in count(1):
             found = outcome(call, self._response(call), attempt, self._attempts)
             if not isinstance(found, float):
@@ -140,7 +161,23 @@ class AsyncClient(Calls[Awaitable[Json]]):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _send(self, call: Call) -> Json:
+    async def predict_table(
+        self, keys: Iterable[Key], *, version: VersionName = "live", **options: Any
+    ) -> Any:
+        """Predict the classes of any number of nodes; like :meth:`Client.predict_table`.
+
+        Args:
+            keys: Node keys.
+            version: Version to read.
+            options: Other arguments of :meth:`predict`.
+        """
+        tables = list[Any]()
+        for part in key_parts(keys):
+            tables.append(await self._send(predict_call(part, version, options, ARROW)))
+            version = version_of(tables[0])
+        return joined(tables)
+
+    async def _send(self, call: Call) -> Any:
         for attempt in count(1):
             found = outcome(call, await self._response(call), attempt, self._attempts)
             if not isinstance(found, float):
@@ -157,8 +194,8 @@ class AsyncClient(Calls[Awaitable[Json]]):
 
 def outcome(
     call: Call, response: "httpx2.Response | httpx2.RequestError", attempt: int, attempts: int
-) -> Json | float:
-    """Return the JSON of a response, or the seconds to wait before the call is sent again.
+) -> Any:
+    """Return the content of a response, or the seconds to wait before the call is sent again.
 
     Args:
         call: The call.
@@ -177,7 +214,7 @@ def outcome(
             "Check the URL, and that the service runs: GET /livez.",
         ) from response
     if response.is_success:
-        return _json_of(response)
+        return _content_of(call, response)
     error = _error_of(response)
     if attempt == attempts or response.status_code not in RETRIED or error.code in NOT_RETRIED:
         raise error
@@ -204,8 +241,12 @@ def _request(call: Call) -> Json:
     }
 
 
-def _json_of(response: httpx2.Response) -> Json:
-    """Return the object of a successful response; a proxy may send a page instead."""
+def _content_of(call: Call, response: httpx2.Response) -> Any:
+    """Return the content of a successful response; a proxy may send a page instead."""
+    if is_arrow(call):
+        if response.headers.get("Content-Type") != ARROW:
+            raise _not_nodegraft(response)
+        return table_of(response.content)
     try:
         found = response.json()
     except ValueError:

@@ -13,10 +13,12 @@ from nodegraft.base.errors import DataError, MissingColumnError, TablesError
 from nodegraft.graph.edges.matrix import FloatArray, IntArray
 from nodegraft.graph.keys import CANONICAL, KeyType, several
 from nodegraft.tables.files import ENDINGS, TableFiles
+from nodegraft.tables.sql.place import is_database
+from nodegraft.tables.sql.read import read_query
 
 Source = Any
-"""A file by its path or URL, a folder or glob of Parquet files, or a table in memory: Arrow,
-pandas, Polars, DuckDB."""
+"""A file by its path or URL, a folder or glob of Parquet files, a query of a database
+(``URL#QUERY``), or a table in memory: Arrow, pandas, Polars, DuckDB."""
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
 _NAME_COLUMNS = (
@@ -227,11 +229,14 @@ def read_source(
     """Return a table from a file or from memory.
 
     Args:
-        source: A file, a folder or glob of Parquet files, a URL of either, or a table in memory.
-        what: Content of the table, for errors about a table in memory.
+        source: A file, a folder or glob of Parquet files, a URL of either, a query of a database
+            (``URL#QUERY``), or a table in memory.
+        what: Content of the table, for errors about a table that is in no file.
         texts: Names or globs of columns that are read from a CSV file as text.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
+    if is_database(source):
+        return SourceTable(read_query(source), f"the query of {what}")
     if isinstance(source, str | Path):
         files = TableFiles.of(source)
         return SourceTable(files.read(texts, delimiter), str(source), typed=files.typed)

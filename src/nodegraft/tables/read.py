@@ -85,8 +85,10 @@ def read_tables(
     """Read tables of nodes, edges and labels, from files or in memory.
 
     Files are Parquet (one, or a folder or glob of parts), CSV with commas or semicolons, or JSON
-    Lines; the last two may be compressed (``.gz``). Any URL that fsspec knows is a file. All that
-    is wrong is refused at once, with rows and columns; rows are counted from 1, without a header.
+    Lines; the last two may be compressed (``.gz``). Any URL that fsspec knows is a file. A query of
+    a database is its URL, ``#`` and SQL: ``duckdb:///shop.duckdb#SELECT …``, or any SQLAlchemy URL
+    (extra ``sql``). All that is wrong is refused at once, with rows and columns; rows are counted
+    from 1, without a header.
 
     Features are always named, never guessed, because a label column used as a feature would be an
     unnoticed leak. If none are named, a column called ``features`` is used. Names may be globs

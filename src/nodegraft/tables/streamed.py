@@ -14,6 +14,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import KeyType
 from nodegraft.tables.columns import Source, SourceTable, read_source
 from nodegraft.tables.files import TableFiles, require_same_columns
+from nodegraft.tables.sql.place import is_database
 
 _BUFFER = 1 << 20
 """Bytes of a column that are read at once; the default is a whole row group."""
@@ -130,7 +131,7 @@ def stream_source(
         texts: Names or globs of columns that are read from a CSV file as text.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
-    if isinstance(source, str | Path):
+    if isinstance(source, str | Path) and not is_database(source):
         files = TableFiles.of(source)
         if files.is_parquet:
             return StreamedTable(files, str(source), memory)

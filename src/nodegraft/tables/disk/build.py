@@ -35,6 +35,7 @@ from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
 from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
 
@@ -143,7 +144,8 @@ def _identity(source: Source) -> Any:
     """Return what names a table in the journal; a table in memory is never the same again."""
     if source is None:
         return None
-    return TableFiles.of(source).identity() if isinstance(source, str | Path) else uuid4().hex
+    is_file = isinstance(source, str | Path) and not is_database(source)
+    return TableFiles.of(source).identity() if is_file else uuid4().hex
 
 
 class _Build:

@@ -1,0 +1,121 @@
+"""Places in databases: a URL, ``#``, and a query or the name of a table."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import fsspec
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.extras import extra
+
+DUCKDB = "duckdb"
+
+
+def is_database(source: Any) -> bool:
+    """Return whether a source is a URL of a database: of a scheme that fsspec does not know.
+
+    >>> is_database("sqlite:///shop.db#SELECT key FROM items"), is_database("s3://shop/#1.csv")
+    (True, False)
+    """
+    scheme, mark, _ = source.partition("://") if isinstance(source, str) else ("", "", "")
+    return bool(mark) and "::" not in scheme and scheme not in fsspec.available_protocols()
+
+
+@dataclass(frozen=True)
+class DatabasePlace:
+    """Query or table in a database."""
+
+    url: str = field(repr=False)
+    """URL of the database; it may contain a password."""
+
+    selection: str
+    """Query, or name of a table."""
+
+    @classmethod
+    def of(cls, source: str, selects: str = "SELECT …") -> "DatabasePlace":
+        """Parse ``URL#SELECTION``.
+
+        Args:
+            source: The text.
+            selects: What must be behind the ``#``, for the error.
+        """
+        url, _, selection = source.partition("#")
+        if not selection.strip():
+            scheme = url.partition("://")[0]
+            raise DataError(
+                f"{scheme}:// is no file system that fsspec knows. If it is a database, # and "
+                f"{selects} must follow its URL: '{scheme}://…#{selects}'. Supported are "
+                "duckdb:///FILE and SQLAlchemy URLs."
+            )
+        return cls(url, selection.strip())
+
+    @property
+    def scheme(self) -> str:
+        """Kind of database, such as ``postgresql``."""
+        return self.url.partition("://")[0].partition("+")[0]
+
+    @property
+    def duckdb_file(self) -> str | None:
+        """Path of a DuckDB file, empty for memory; None for another database."""
+        scheme, _, rest = self.url.partition("://")
+        return rest.removeprefix("/") if scheme == DUCKDB else None
+
+    @contextmanager
+    def duckdb(self, read_only: bool) -> Iterator[Any]:
+        """Connect to DuckDB; an error inside rolls back.
+
+        Args:
+            read_only: Whether the file must exist and is not changed.
+        """
+        with extra("sql", package="duckdb", purpose="Tables in DuckDB"):
+            import duckdb
+
+        try:
+            file = self.duckdb_file or ":memory:"
+            with duckdb.connect(file, read_only=read_only and bool(self.duckdb_file)) as connection:
+                yield connection
+        except duckdb.Error as error:
+            raise self.failed(error) from error
+
+    @contextmanager
+    def sqlalchemy(self, create: bool) -> Iterator[Any]:
+        """Connect to another database in a transaction, which the caller commits.
+
+        Args:
+            create: Whether a missing SQLite file is created.
+        """
+        with extra("sql", package="sqlalchemy", purpose="Tables in databases"):
+            from sqlalchemy import create_engine, make_url
+            from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            parsed = make_url(self.url)
+            file = parsed.database
+            is_sqlite = parsed.get_backend_name() == "sqlite"
+            # SQLite would create an empty database and then miss the table.
+            if is_sqlite and file and not create and not Path(file).is_file():
+                raise DataError(f"There is no file {file}.")
+            engine = create_engine(parsed)
+            try:
+                with engine.connect() as connection:
+                    if connection.dialect.name == "sqlite":
+                        # Python's driver would commit CREATE and DROP at once.
+                        connection.exec_driver_sql("BEGIN")
+                    yield connection
+            finally:
+                engine.dispose()
+        except (SQLAlchemyError, ImportError, ValueError) as error:
+            raise self.failed(error) from error
+
+    def failed(self, error: Exception) -> DataError:
+        """Return the error of a database without its password."""
+        reason = str(getattr(error, "orig", None) or error).strip().rstrip(".")
+        address = self.url.partition("://")[2].rpartition("@")[0]
+        password = address.partition(":")[2]
+        for secret in filter(None, (password, unquote(password))):
+            reason = reason.replace(secret, "***")
+        return DataError(f"The {self.scheme} database refused {self.selection!r}: {reason}.")

@@ -1,0 +1,42 @@
+"""Result of a query as an Arrow table."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from nodegraft.base.errors import DataError
+from nodegraft.tables.sql.place import DatabasePlace
+
+
+def read_query(source: str) -> Any:
+    """Return the rows of a query as an Arrow table; nothing that the query changes is committed.
+
+    Args:
+        source: ``URL#QUERY``: a SQLAlchemy URL, or ``duckdb:///FILE``.
+    """
+    place = DatabasePlace.of(source)
+    if place.duckdb_file is not None:
+        with place.duckdb(read_only=True) as connection:
+            result = connection.sql(place.selection)
+            if result is None:
+                raise DataError(f"{place.selection!r} returns no rows: give a SELECT.")
+            return result.to_arrow_table()
+    with place.sqlalchemy(create=False) as connection:
+        # A query has no parameters: its colons and percent signs stay as they are.
+        options = {"no_parameters": True}
+        result = connection.exec_driver_sql(place.selection, execution_options=options)
+        if not result.returns_rows:
+            raise DataError(f"{place.selection!r} returns no rows: give a SELECT.")
+        names, rows = list(result.keys()), result.all()
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return pa.table([_column(*named) for named in zip(names, columns, strict=True)], names)
+
+
+def _column(name: str, values: Any) -> Any:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise DataError(
+            f"Column {name!r} of the query has values that do not fit one type ({error}): convert "
+            f"them in the query, as in CAST({name} AS TEXT)."
+        ) from error
