@@ -7,8 +7,8 @@ from rich.console import Console
 from nodegraft.cli.progress import SuiteDisplay
 from nodegraft.evaluation.metrics import anytime_accuracy
 from nodegraft.evaluation.sealed.isolation import Isolation
-from nodegraft.lab.benchmark.job import Estimates
 from nodegraft.lab.benchmark.archive import Archive
+from nodegraft.lab.benchmark.job import Estimates
 from nodegraft.lab.runners.local import JobEnded, JobStarted
 from tests.cli.test_commands import call, invoke
 from tests.lab.runners.runs import job

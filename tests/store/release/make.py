@@ -18,8 +18,8 @@ import pyarrow as pa
 
 import nodegraft as ng
 from nodegraft.store.access import StoreTokens
-from nodegraft.store.scope import Scope
 from nodegraft.store.intent import Intent
+from nodegraft.store.scope import Scope
 
 FOLDER = Path(__file__).parent
 
