@@ -47,10 +47,10 @@ class PredictionCounts:
 def count_predictions(state: State) -> PredictionCounts:
     """Count the predictions for a fair sample of nodes by class."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
-    predictions = state.predict(rows)
-    uncertain = predictions.confidence < CONFIDENT
+    found = state.predict(rows)
+    uncertain = found.confidence < CONFIDENT
     calibrated = Capability.CALIBRATED in state.model.capabilities()
-    members = {name: predictions.classes == name for name in state.labels}
+    members = {name: found.classes == name for name in state.labels}
     classes = {
         name: ClassCount(int(own.sum()), int((own & uncertain).sum()) if calibrated else None)
         for name, own in members.items()
@@ -67,11 +67,11 @@ def shifts(before: State, after: State) -> list[Shift]:
     degrees = (np.asarray(state.graph.degrees(some), np.float64) for state, some in pairs)
     features = [normalise_rows(state.graph.features(some)) for state, some in pairs]
     average = np.asarray(features[0].mean(axis=0)).ravel()
-    shifts = [_class_shift(old.classes, new.classes)]
+    found = [_class_shift(old.classes, new.classes)]
     if Capability.CALIBRATED in after.model.capabilities():
-        shifts.append(_confidence_shift(old.confidence, new.confidence))
+        found.append(_confidence_shift(old.confidence, new.confidence))
     return [
-        *shifts,
+        *found,
         _distribution_shift("edges per node", *degrees),
         _distribution_shift(
             "similarity to average features",
