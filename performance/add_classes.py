@@ -1,13 +1,13 @@
-"""What five new classes cost: on ever larger graphs, and beside ever more known classes.
+"""CPU time of adding five classes, on larger graphs and next to more known classes.
 
-    python performance/add_classes.py              # up to ten million nodes: 6 GB and some minutes
-    python performance/add_classes.py --nodes 10000 100000 --known 10 100
+    python -m performance.add_classes              # up to ten million nodes: 6 GB and some minutes
+    python -m performance.add_classes --nodes 10000 100000 --known 10 100
 
-Each line is a process of its own: it draws a graph, fits, plays one increment to warm up and then
-others from other nodes, taking back each before the next. It does so in turns with the first case
-of the table, against which growth is measured. Scoring is the first one after an increment, when
-means and walks of the new classes are made and unlabelled nodes are looked at; what was made for
-the known classes is kept.
+Each row comes from a new process: it draws a graph, fits, adds and removes five classes once to
+warm up, and then adds and removes others. It alternates with the first case of its table, to which
+the columns "growth" compare it. The scoring time is that of the first scores after an addition: it
+includes the means and diffusion of the new classes and a pass over a sample of unlabelled nodes,
+but not what is cached for the known classes.
 """
 
 import argparse
@@ -33,19 +33,19 @@ from nodegraft.methods.graft import Graft
 Result = TypeVar("Result")
 
 EDGES, FEATURES = 10, 16
-"""Drawn for each node."""
+"""Edges and features of each node."""
 
-WAYS, SHOTS, ASKED, ROUNDS = 5, 5, 100, 9
-"""New classes, labels of each, nodes scored, and how often all of it is repeated."""
+WAYS, SHOTS, QUERIES, ROUNDS = 5, 5, 100, 9
+"""New classes, labels of each, nodes scored, and number of measured rounds."""
 
 INSIDE = 0.8
-"""Share of edges that stay among the nodes of one class."""
+"""Share of edges between nodes of the same class."""
 
 NOISE = 2.0
-"""Of a feature, where classes are 1 apart."""
+"""Standard deviation of a feature within a class; class means have standard deviation 1."""
 
 GOAL = 1.5
-"""How much dearer adding classes may get, from ten thousand nodes to ten million."""
+"""Largest growth of the time to add classes, from ten thousand nodes to ten million."""
 
 HEAD = (
     f"{'nodes':>10} {'known':>6} {'labels':>6} {'add ms':>8} {'growth':>7} {'score ms':>9} "
@@ -56,7 +56,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Case:
-    """How large the graph is, how many classes are known, by how many labels each."""
+    """Number of nodes, of known classes, and of labels of each known class."""
 
     nodes: int
     known: int
@@ -64,13 +64,18 @@ class Case:
 
     @property
     def classes(self) -> int:
-        """Known and new ones."""
+        """Number of known and new classes."""
         return self.known + WAYS
+
+    @property
+    def fewest_nodes(self) -> int:
+        """Smallest number of nodes with enough labels for every class."""
+        return self.classes * max(self.labels, (1 + ROUNDS) * SHOTS)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians over all rounds, alone and against the first case; bytes a class; what led there."""
+    """Median CPU seconds, their ratios to the first case, bytes per class, and setup costs."""
 
     add_seconds: float
     score_seconds: float
@@ -84,59 +89,72 @@ class Cost:
 
 
 class Trial:
-    """A graph, a model fitted on it, and classes that arrive and are taken back."""
+    """Graph, model fitted on it, and classes to add and remove."""
 
     def __init__(self, case: Case) -> None:
         generator = Seeds(0).generator("add classes")
         self.draw_seconds, self._graph = timed(lambda: draw_graph(case, generator))
-        known, self._arriving = draw_labels(case, generator)
-        self._asked = generator.choice(case.nodes, ASKED, replace=False)
+        known, self._new_classes = draw_labels(case, generator)
+        self._queries = generator.choice(case.nodes, QUERIES, replace=False)
         self._model = Graft()
         self.fit_seconds, _ = timed(lambda: self._model.fit(self._graph, known))
         self.known_bytes = self._model.state().nbytes
         self.peak_bytes = peak_resident_bytes()
 
-    def play(self, number: int) -> tuple[float, float, int]:
-        """Seconds to add and to score, and the bytes kept of all classes."""
-        support = {name: nodes[number] for name, nodes in self._arriving.items()}
+    def run_round(self, number: int) -> tuple[float, float, int]:
+        """Add and remove classes; return the seconds to add and to score, and the model's bytes."""
+        support = {name: nodes[number] for name, nodes in self._new_classes.items()}
         add, added = timed(lambda: self._model.add_classes(self._graph, support))
-        score, _ = timed(lambda: self._model.score_rows(self._graph, self._asked))
-        # Every increment, of whichever trial, starts the kernel's high-water mark afresh.
+        score, _ = timed(lambda: self._model.score_rows(self._graph, self._queries))
+        # `add_classes` resets the kernel's high-water mark, so the peak is read in every round.
         self.peak_bytes = max(self.peak_bytes, peak_resident_bytes())
-        self._model.remove_classes(self._arriving)
+        self._model.remove_classes(self._new_classes)
         return add, score, added.kept_bytes
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6, 10**7])
     parser.add_argument("--known", type=int, nargs="*", default=[10, 100, 1000])
     options = parser.parse_args()
-    title = f"larger graphs (goal: add_classes at most × {GOAL})"
-    compare(title, [Case(nodes, 50, 100) for nodes in options.nodes])
-    compare("more known classes", [Case(10**5, known, 10) for known in options.known])
+    larger_graphs = [Case(nodes, 50, 100) for nodes in options.nodes]
+    more_classes = [Case(10**5, known, 10) for known in options.known]
+    require_nodes(parser, larger_graphs, "give a larger --nodes")
+    require_nodes(parser, more_classes, "give a smaller --known")
+    compare(f"larger graphs (goal: add_classes at most × {GOAL})", larger_graphs)
+    compare("more known classes", more_classes)
+
+
+def require_nodes(parser: argparse.ArgumentParser, cases: Sequence[Case], advice: str) -> None:
+    """End the program with an error if a case has too few nodes for its labels."""
+    for case in cases:
+        if case.nodes < case.fewest_nodes:
+            parser.error(
+                f"{case.known:,} known classes with {case.labels:,} labels each and {WAYS} new "
+                f"ones need {case.fewest_nodes:,} nodes, not {case.nodes:,}: {advice}"
+            )
 
 
 def compare(title: str, cases: Sequence[Case]) -> None:
-    """A line for each case as soon as it is measured, then how much dearer the last one is."""
+    """Print a row for each case as soon as it is measured, then the growth to the last case."""
     if not cases:
         return
     print(f"{title}\n{HEAD}", flush=True)
-    for case, cost in zip(cases, measured(cases), strict=True):
+    for case, cost in zip(cases, measure_all(cases), strict=True):
         print(line(case, cost), flush=True)
     print(f"from first to last: add_classes × {cost.add_growth:.2f}, "
           f"score_rows × {cost.score_growth:.2f}\n")  # fmt: skip
 
 
-def measured(cases: Sequence[Case]) -> Iterator[Cost]:
-    """One case after the other, each in a new process: none inherits the memory of another."""
+def measure_all(cases: Sequence[Case]) -> Iterator[Cost]:
+    """Measure each case in a new process, so that peaks of memory do not add up."""
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
         yield from pool.map(measure, cases, [cases[0]] * len(cases))
 
 
 def line(case: Case, cost: Cost) -> str:
-    """One row of the table."""
+    """Format a row of the table."""
     return (
         f"{case.nodes:>10,} {case.known:>6} {case.labels:>6} {cost.add_seconds * 1000:>8.2f} "
         f"{cost.add_growth:>7.2f} {cost.score_seconds * 1000:>9.1f} {cost.score_growth:>7.2f} "
@@ -146,11 +164,11 @@ def line(case: Case, cost: Cost) -> str:
 
 
 def measure(case: Case, first: Case) -> Cost:
-    """Play increments of a case, in turns with the first one: a busy machine slows down both."""
+    """Measure a case, alternating with the first one, so that other load slows down both."""
     torch.set_num_threads(1)
-    here, there = Trial(case), Trial(first)
-    rounds = [(here.play(number), there.play(number)) for number in range(1 + ROUNDS)]
-    adds, scores, kept = zip(*(own for own, _ in rounds[1:]), strict=True)
+    trial, baseline = Trial(case), Trial(first)
+    rounds = [(trial.run_round(n), baseline.run_round(n)) for n in range(1 + ROUNDS)]
+    adds, scores, model_bytes = zip(*(own for own, _ in rounds[1:]), strict=True)
     growths = [(own[0] / other[0], own[1] / other[1]) for own, other in rounds[1:]]
     add_growths, score_growths = zip(*growths, strict=True)
     return Cost(
@@ -158,23 +176,23 @@ def measure(case: Case, first: Case) -> Cost:
         statistics.median(scores),
         statistics.median(add_growths),
         statistics.median(score_growths),
-        here.known_bytes / case.known,
-        (kept[-1] - here.known_bytes) / WAYS,
-        here.draw_seconds,
-        here.fit_seconds,
-        here.peak_bytes,
+        trial.known_bytes / case.known,
+        (model_bytes[-1] - trial.known_bytes) / WAYS,
+        trial.draw_seconds,
+        trial.fit_seconds,
+        trial.peak_bytes,
     )
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Seconds of the processor for one call, waiting for others left out, and what it gave."""
+    """Return the CPU seconds and the result of a call."""
     start = time.process_time()
     result = work()
     return time.process_time() - start, result
 
 
 def draw_graph(case: Case, generator: np.random.Generator) -> Graph:
-    """Node ``i`` has class ``i`` modulo their number, so classes lie all over the memory."""
+    """Draw a graph in which node ``i`` has class ``i % classes``: no class is contiguous."""
     nodes = np.arange(case.nodes, dtype=np.int32)
     features = generator.standard_normal((case.nodes, FEATURES), dtype=np.float32)
     features *= NOISE
@@ -188,7 +206,7 @@ def draw_graph(case: Case, generator: np.random.Generator) -> Graph:
 def draw_targets(
     source: NDArray[np.int32], case: Case, generator: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Any node, or for most edges one close to it in number that is of the source's class."""
+    """Draw a target node for each source node, for most edges of the same class."""
     target = generator.integers(case.nodes, size=source.size, dtype=np.int32)
     inside = np.flatnonzero(generator.random(source.size, dtype=np.float32) < INSIDE)
     near = target[inside] + source[inside] % case.classes - target[inside] % case.classes
@@ -199,7 +217,7 @@ def draw_targets(
 def draw_labels(
     case: Case, generator: np.random.Generator
 ) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]]]:
-    """Nodes of every known class; of every new class as many supports as there are rounds."""
+    """Draw labels of the known classes, and labels of the new classes for every round."""
     sizes = [case.labels] * case.known + [(1 + ROUNDS) * SHOTS] * WAYS
     members = {
         f"class {label}": label

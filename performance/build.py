@@ -1,12 +1,12 @@
-"""Parquet to a graph on disk, and to one in memory, against bare engines, in one run.
+"""Time and memory of building a graph from Parquet, on disk and in memory, against bare engines.
 
     python -m performance.build                       # 100,000 nodes, both kinds of keys
     python -m performance.build --nodes 1000000 --keys text --memory 500
 
-Bare is pyarrow reading both tables and finding the row of every end (``index_in``), and NumPy
-sorting the ends of all edges, both ways. It makes no graph: repeats stay, nothing is checked or
-written. Each side is a process of its own; the memory is what it holds beside files at its peak,
-above what it held when all was imported.
+``bare`` reads both tables with pyarrow, looks up the row of every edge's nodes (``index_in``) and
+sorts the edges in both directions with NumPy. It makes no graph: duplicate edges stay, and nothing
+is checked or written. ``build`` writes a graph to disk, ``read`` makes one in memory. Each runs in
+a new process; the memory is the peak of anonymous memory above that after all imports.
 """
 
 import argparse
@@ -23,69 +23,69 @@ from performance.power_law import write_tables
 from nodegraft.base.measure import Measurement
 
 
-def measured(work: Callable[[], object]) -> tuple[float, int]:
-    """Seconds, and the peak of anonymous memory above where it started."""
+def measure(work: Callable[[], object]) -> tuple[float, int]:
+    """Return the seconds and the growth of anonymous memory of a call."""
     with Measurement() as time, AnonymousPeak() as memory:
         work()
     return time.seconds, memory.bytes
 
 
 def bare(tables: Path) -> None:
-    """What pyarrow and NumPy need at least."""
+    """Do the least that pyarrow and NumPy must do."""
     import numpy as np
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     nodes, edges = (pq.read_table(tables / name) for name in ("nodes", "edges"))
     known = nodes["key"].combine_chunks()
-    first, second = (
+    source, target = (
         pc.index_in(edges[name], value_set=known).to_numpy() for name in ("source", "target")
     )
-    _ = np.argsort(np.concatenate((first, second)), kind="stable")
+    _ = np.argsort(np.concatenate((source, target)), kind="stable")
 
 
-def side(name: str, tables: Path, memory: int) -> None:
-    """Run one side in this process and say what it took."""
+def run_variant(name: str, tables: Path, memory: int) -> None:
+    """Run a variant in this process; print its seconds and bytes."""
     import pyarrow.parquet as pq
 
     from nodegraft.tables.disk.build import build_graph
     from nodegraft.tables.read import read_tables
 
-    places = tables / "nodes", tables / "edges"
-    sides: dict[str, Callable[[], object]] = {
+    paths = tables / "nodes", tables / "edges"
+    variants: dict[str, Callable[[], object]] = {
         "bare": lambda: bare(tables),
-        "build": lambda: build_graph(*places, tables / "graph", memory=memory),
-        "read": lambda: read_tables(*map(pq.read_table, places)),
+        "build": lambda: build_graph(*paths, tables / "graph", memory=memory),
+        "read": lambda: read_tables(*map(pq.read_table, paths)),
     }
-    print(*measured(sides[name]))
+    print(*measure(variants[name]))
 
 
-def rounds(tables: Path, memory: int) -> dict[str, list[tuple[float, float]]]:
-    """Seconds and bytes of each side, which take turns."""
-    found: dict[str, list[tuple[float, float]]] = {"bare": [], "build": [], "read": []}
-    for name in 2 * list(found):
+def run_rounds(tables: Path, memory: int) -> dict[str, list[tuple[float, float]]]:
+    """Run all variants twice, in turns; return the seconds and bytes of each."""
+    costs: dict[str, list[tuple[float, float]]] = {"bare": [], "build": [], "read": []}
+    for name in 2 * list(costs):
         shutil.rmtree(tables / "graph", ignore_errors=True)
         command = [sys.executable, "-m", "performance.build", "--memory", str(memory)]
         run = subprocess.run(  # noqa: S603
-            [*command, "--side", name, str(tables)], capture_output=True, text=True, check=True
+            [*command, "--variant", name, str(tables)], capture_output=True, text=True, check=True
         )
         seconds, peak = map(float, run.stdout.split())
-        found[name].append((seconds, peak))
-    return found
+        costs[name].append((seconds, peak))
+    return costs
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print a row for each variant."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--degree", type=float, default=20.0)
     parser.add_argument("--columns", type=int, default=32)
     parser.add_argument("--keys", choices=["integer", "text"], action="append")
-    parser.add_argument("--memory", type=int, default=1000, help="of the build, in MB")
-    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--memory", type=int, default=1000, help="memory limit of the build, in MB")
+    parser.add_argument("--variant", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.side:
-        side(options.side[0], Path(options.side[1]), 1_000_000 * options.memory)
+    if options.variant:
+        run_variant(options.variant[0], Path(options.variant[1]), 1_000_000 * options.memory)
         return
     sizes = {name: getattr(options, name) for name in ("nodes", "degree", "columns")}
     for keys in options.keys or ["integer", "text"]:
@@ -93,14 +93,13 @@ def main() -> None:
             write_tables(Path(folder), **sizes, classes=40, keys=keys)
             print(f"{options.nodes:,} nodes, {options.nodes * options.degree / 2:,.0f} edges, "
                   f"{options.columns} features, {keys} keys")  # fmt: skip
-            found = rounds(Path(folder), options.memory)
-            for name, times in found.items():
-                # Pairs of one round: a noisy neighbour hits both.
-                ratio = min(
-                    one[0] / plain[0] for one, plain in zip(times, found["bare"], strict=True)
-                )
-                print(f"{name:6} {min(times)[0]:8.2f} s, ratio {ratio:5.2f}, "
-                      f"{max(peak for _, peak in times) / 1e6:8,.0f} MB")  # fmt: skip
+            rounds = run_rounds(Path(folder), options.memory)
+            for name, costs in rounds.items():
+                # Compared within a round, because other load on the machine slows down both.
+                pairs = zip(costs, rounds["bare"], strict=True)
+                ratio = min(cost[0] / bare_cost[0] for cost, bare_cost in pairs)
+                print(f"{name:6} {min(costs)[0]:8.2f} s, ratio {ratio:5.2f}, "
+                      f"{max(peak for _, peak in costs) / 1e6:8,.0f} MB")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""One HAG-Meta episode against the bare forward and backward of the same layers, in one run.
+"""Time of a HAG-Meta episode against the forward and backward pass of its layers alone.
 
-    python performance/episode.py --data DIR --dataset amazon-clothing
+    python -m performance.episode --data DIR --dataset amazon-clothing
 
-The bare side has its neighbourhoods ready and runs encoder and node attention on them, forward and
-backward: once on the kernels this package uses, once by PyG's GCNConv on the same nodes with their
-features made dense beforehand. The episode also draws, cuts out neighbourhoods, forms prototypes,
-weighs and steps.
+The layers alone are encoder and node attention on neighbourhoods that are ready: once with the
+kernels of this package, once with GCNConv of PyG on the same nodes with dense features. The episode
+also samples nodes, extracts neighbourhoods, computes prototypes and task weights, and makes an
+optimiser step. All three alternate, so that other load on the machine slows down all.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from nodegraft.streams.episodes.gpil import GPIL
 
 
 def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--data", required=True)
+    """Print the time of an episode and its ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data", required=True, help="folder with the data folders")
     parser.add_argument("--dataset", default="amazon-clothing")
     parser.add_argument("--rounds", type=int, default=60)
     options = parser.parse_args()
@@ -54,43 +54,45 @@ def main() -> None:
     episodes = sampler.episodes(Seeds(0).generator("gpil"))
     optimiser = adam(network.parameters(), 0.005, 0.0005)
     pyg = [GCNConv(*sizes) for sizes in 2 * [(view.num_features, 32), (32, 16)]]
-    ours, bare, theirs = [], [], []
+    episode_times, bare_times, pyg_times = [], [], []
     for _ in range(options.rounds + 5):
         start = time.perf_counter()
         episode = next(episodes)
         optimiser.zero_grad()
         network.loss(view, episode).loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        ours.append(time.perf_counter() - start)
+        episode_times.append(time.perf_counter() - start)
 
         parts = (*episode.tasks, episode.query)
         rows = np.unique(np.concatenate([part.rows() for part in parts]))
-        few = np.unique(np.concatenate([task.rows() for task in episode.tasks[1:]]))
-        everyone, supports = view.neighbourhood(rows, 2), view.neighbourhood(few, 2)
-        for part in (everyone, supports):
-            # Transposes are part of what is ready.
+        support_rows = np.unique(np.concatenate([task.rows() for task in episode.tasks[1:]]))
+        everything, supports = view.neighbourhood(rows, 2), view.neighbourhood(support_rows, 2)
+        for part in (everything, supports):
+            # Compute cached matrices and their transposes before the clock starts.
             for operator in (part.features, *part.hops):
                 _ = operator.forward_matrix, operator.backward_matrix
         start = time.perf_counter()
-        total = encoder(everyone).sum() + network.node_attention(supports).sum()
+        total = encoder(everything).sum() + network.node_attention(supports).sum()
         total.backward()
-        bare.append(time.perf_counter() - start)
+        bare_times.append(time.perf_counter() - start)
 
-        ready = [as_pyg(view, nodes) for nodes in (rows, few)]
+        ready = [as_pyg(view, nodes) for nodes in (rows, support_rows)]
         start = time.perf_counter()
-        total = convolved(pyg[:2], *ready[0]).sum() + convolved(pyg[2:], *ready[1]).sum()
+        total = two_layers(pyg[:2], *ready[0]).sum() + two_layers(pyg[2:], *ready[1]).sum()
         total.backward()  # type: ignore[no-untyped-call]
-        theirs.append(time.perf_counter() - start)
-    kept = slice(5, None)
-    print(f"{options.dataset}: {statistics.median(ours[kept]) * 1000:.1f} ms an episode")
-    for name, times in {"bare layers": bare, "bare layers by PyG": theirs}.items():
-        ratios = [a / b for a, b in zip(ours[kept], times[kept], strict=True)]
-        print(f"{name}: {statistics.median(times[kept]) * 1000:.1f} ms; ratio: median "
+        pyg_times.append(time.perf_counter() - start)
+    after_warm_up = slice(5, None)
+    episode_times = episode_times[after_warm_up]
+    print(f"{options.dataset}: {statistics.median(episode_times) * 1000:.1f} ms per episode")
+    for name, times in {"layers alone": bare_times, "layers alone, PyG": pyg_times}.items():
+        times = times[after_warm_up]
+        ratios = [a / b for a, b in zip(episode_times, times, strict=True)]
+        print(f"{name}: {statistics.median(times) * 1000:.1f} ms; ratio: median "
               f"{statistics.median(ratios):.2f} of {len(ratios)} rounds")  # fmt: skip
 
 
 def as_pyg(view: GraphView, rows: IntArray) -> tuple[torch.Tensor, torch.Tensor]:
-    """Dense features and edges among all nodes within two hops of rows."""
+    """Return dense features and edges of the nodes within two hops of ``rows``."""
     near = rows
     for _ in range(2):
         near = np.union1d(near, view.neighbours(near)[1])
@@ -103,8 +105,8 @@ def as_pyg(view: GraphView, rows: IntArray) -> tuple[torch.Tensor, torch.Tensor]
     )
 
 
-def convolved(layers: list[GCNConv], features: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
-    """Two layers with ReLU between them."""
+def two_layers(layers: list[GCNConv], features: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+    """Apply two layers with ReLU between them."""
     hidden: torch.Tensor = layers[1](layers[0](features, edges).relu(), edges)
     return hidden
 

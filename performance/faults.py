@@ -1,9 +1,9 @@
-"""What a kill costs: ``python -m performance.faults [node | namespaces | driver]``
+"""Cost of a killed process: ``python -m performance.faults [node | namespaces | driver]``
 
-``node``: a suite of 60 jobs of about a second on a Ray cluster of two nodes on this host, one node
-killed with SIGKILL (all its processes) in the middle, against the same suite undisturbed.
-``namespaces``: the same with each node in a network namespace of its own (needs root).
-``driver``: ``nodegraft lab bench`` itself killed 20 times at random moments and started again.
+``node``: a suite of 60 jobs of about a second on a Ray cluster of two nodes on this host. All
+processes of one node are killed (SIGKILL) after a third of the jobs; the time is compared with that
+of an undisturbed run. ``namespaces``: the same with each node in its own network namespace (needs
+root). ``driver``: ``nodegraft lab bench`` is killed 20 times at random moments and started again.
 """
 
 import argparse
@@ -20,12 +20,14 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import TypeAlias
 
-from performance.networks import HERE, joined
+from performance.networks import LOCALHOST, connected_hosts
 from performance.ray_nodes import two_nodes
 
 JOBS = 60
-SECOND = 8000  # nodes of a graph on which a job takes about a second
-LONGEST = 600.0
+NODES = 8000
+"""Nodes of a graph on which a job takes about a second."""
+
+TIMEOUT = 600.0
 SUITE = """
 title = "jobs of about a second"
 arrival = "growing"
@@ -39,7 +41,7 @@ Driver: TypeAlias = "subprocess.Popen[bytes]"
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one killed node."""
+    """Records, failures and seconds of a suite with a killed node and of an undisturbed one."""
 
     jobs: int
     records: int
@@ -47,22 +49,23 @@ class Cost:
     undisturbed: float
     killed: float
     done_before: int
+    """Records at the moment of the kill."""
 
 
 def write_suite(folder: Path, jobs: int, nodes: int) -> Path:
-    """One job a seed."""
-    place = folder / "suite.toml"
-    place.write_text(SUITE.format(seeds=list(range(jobs)), nodes=nodes))
-    return place
+    """Write a suite with a job for each seed."""
+    path = folder / "suite.toml"
+    path.write_text(SUITE.format(seeds=list(range(jobs)), nodes=nodes))
+    return path
 
 
 def records(out: Path) -> int:
-    """How many jobs are done."""
+    """Count the records in a folder."""
     return len(list(out.glob("*.json")))
 
 
 def start_bench(suite: Path, out: Path, *options: str, within: Sequence[str] = ()) -> Driver:
-    """The command a user types."""
+    """Start ``nodegraft lab bench``."""
     command = Path(sys.executable).with_name("nodegraft")
     return subprocess.Popen(  # noqa: S603
         [*within, str(command), "lab", "bench", str(suite), "--out", str(out), *options],
@@ -71,63 +74,68 @@ def start_bench(suite: Path, out: Path, *options: str, within: Sequence[str] = (
 
 
 def kill_a_node(folder: Path, jobs: int, nodes: int, *, namespaces: bool = False) -> Cost:
-    """Run the suite undisturbed, then once more with a node killed after a third of it."""
+    """Run the suite undisturbed, then again with a node killed after a third of the jobs."""
     suite, out = write_suite(folder, jobs, nodes), folder / "killed"
     with ExitStack() as stack:
-        one, two = stack.enter_context(joined()) if namespaces else (HERE, HERE)
-        address, second = stack.enter_context(two_nodes(folder, one, two))
-        began = monotonic()
-        _finish(start_bench(suite, folder / "undisturbed", "--ray", address, within=one.within))
-        undisturbed, began = monotonic() - began, monotonic()
-        driver = start_bench(suite, out, "--ray", address, within=one.within)
+        hosts = LOCALHOST, LOCALHOST
+        if namespaces:
+            hosts = stack.enter_context(connected_hosts())
+        address, second = stack.enter_context(two_nodes(folder, *hosts))
+        within = hosts[0].within
+        start = monotonic()
+        _finish(start_bench(suite, folder / "undisturbed", "--ray", address, within=within))
+        undisturbed, start = monotonic() - start, monotonic()
+        driver = start_bench(suite, out, "--ray", address, within=within)
         while records(out) < jobs // 3 and driver.poll() is None:
             sleep(0.05)
         before = records(out)
         second.kill()
         _finish(driver)
-        killed = monotonic() - began
+        killed = monotonic() - start
     failures = len(list(out.glob("failed/*.json")))
     return Cost(jobs, records(out), failures, undisturbed, killed, before)
 
 
 def kill_the_driver(folder: Path, times: int, jobs: int, nodes: int) -> list[int]:
-    """Kill ``bench`` at random moments and start it again; how many records each life added."""
-    suite, out, gained = write_suite(folder, jobs, nodes), folder / "runs", []
+    """Kill and restart ``bench`` at random moments; return how many records each run added."""
+    suite, out, added = write_suite(folder, jobs, nodes), folder / "runs", []
     moments = random.Random(0)  # noqa: S311
-    for life in range(times):
+    for run in range(times):
         before, driver = records(out), start_bench(suite, out)
-        # Now and then while it starts, else at a random moment of its work.
-        while life % 4 and records(out) == before and driver.poll() is None:
+        # Every fourth run is killed while it starts, the others while they work.
+        while run % 4 and records(out) == before and driver.poll() is None:
             sleep(0.02)
         sleep(moments.uniform(0.0, 2.5))
         os.kill(driver.pid, signal.SIGKILL)
         driver.wait()
-        gained.append(records(out) - before)
+        added.append(records(out) - before)
     before = records(out)
     _finish(start_bench(suite, out))
-    return [*gained, records(out) - before]
+    return [*added, records(out) - before]
 
 
 def _finish(driver: Driver) -> None:
-    if driver.wait(timeout=LONGEST):
+    if driver.wait(timeout=TIMEOUT):
         raise RuntimeError(f"bench ended with exit code {driver.returncode}.")
 
 
-def main(what: str) -> None:
-    """Measure and tell."""
+def main() -> None:
+    """Kill what the command line names, and print the cost."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    choices = ("node", "namespaces", "driver")
+    parser.add_argument("target", nargs="?", default="node", choices=choices, help="what to kill")
+    target = parser.parse_args().target
     with TemporaryDirectory() as name:
-        if what == "driver":
-            gained = kill_the_driver(Path(name), 20, JOBS, SECOND)
-            print(f"records after each kill: {gained[:-1]}, the last life added {gained[-1]}")
-            print(f"{sum(gained)} of {JOBS} jobs on record")
+        if target == "driver":
+            added = kill_the_driver(Path(name), 20, JOBS, NODES)
+            print(f"records added before each kill: {added[:-1]}; by the last run: {added[-1]}")
+            print(f"{sum(added)} of {JOBS} jobs recorded")
             return
-        cost = kill_a_node(Path(name), JOBS, SECOND, namespaces=what == "namespaces")
-    print(f"{cost.records} of {cost.jobs} jobs on record, {cost.failures} failures")
+        cost = kill_a_node(Path(name), JOBS, NODES, namespaces=target == "namespaces")
+    print(f"{cost.records} of {cost.jobs} jobs recorded, {cost.failures} failures")
     times = f"{cost.killed:.1f} s instead of {cost.undisturbed:.1f} s"
     print(f"killed after {cost.done_before} jobs: {times}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="What a kill costs.")
-    parser.add_argument("what", nargs="?", default="node", choices=("node", "namespaces", "driver"))
-    main(parser.parse_args().what)
+    main()

@@ -1,14 +1,14 @@
-"""What a growth costs, until the first answer about a new node: against building all anew.
+"""CPU time of growing a graph and predicting a new node, against building the whole graph.
 
-    python performance/growth.py                   # up to a million nodes: 3 GB and some minutes
-    python performance/growth.py --nodes 10000 100000 --labels 100
+    python -m performance.growth                   # up to a million nodes: 3 GB and some minutes
+    python -m performance.growth --nodes 10000 100000 --labels 100
 
-Each line is a process of its own: it draws a graph, fits, asks, and then lets the graph grow
-several times by 100 nodes and 1,000 edges, whose ends are drawn evenly, asking about a new node
-after each. On a line with a hub one of the new edges leads to a node that is joined to every
-hundredth one: all its neighbours, and theirs, are no longer what they were. Then the same graph is
-built from its whole tables, and the same is asked. ``refresh`` is how many stale rows of features
-are made anew in a second, in slices, while nobody asks.
+Each row comes from a new process: it draws a graph, fits, predicts, and then grows the graph five
+times by 100 nodes and 1,000 edges with random ends, and predicts a new node after each growth. In
+rows "hub" one of the new edges leads to a node that is a neighbour of every hundredth node, so that
+the propagated features of its neighbours, and of theirs, become stale. Then the same graph is built
+from all its nodes and edges, and the same node is predicted. "refresh/s" is the number of stale
+rows of features that are recomputed per second, in slices, between requests.
 """
 
 import argparse
@@ -21,8 +21,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import torch
-from performance import add_classes
-from performance.add_classes import draw_graph, draw_labels, timed
+from performance.add_classes import draw_graph, draw_labels, require_nodes, timed
 
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.adjacency import Adjacency
@@ -30,24 +29,25 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import clear_stale
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.methods.graft import Graft
+from performance import add_classes
 
 CLASSES, FEATURES = 50, 64
 
 NEW_NODES, NEW_EDGES, ROUNDS = 100, 1000, 5
-"""Of each growth, and how many of them."""
+"""New nodes and edges of each growth, and number of growths."""
 
 GOAL = 0.2
-"""Seconds from a growth to the first answer, at a million nodes."""
+"""Most CPU seconds of a growth and the first prediction, at a million nodes."""
 
 HEAD = (
-    f"{'nodes':>10} {'labels':>6} {'ends':>8} {'grow ms':>8} {'answer ms':>10} {'rebuild ms':>11} "
-    f"{'answer ms':>10} {'saved':>6} {'stale rows':>11} {'refresh/s':>10}"
+    f"{'nodes':>10} {'labels':>6} {'ends':>8} {'grow ms':>8} {'predict ms':>10} "
+    f"{'rebuild ms':>11} {'predict ms':>10} {'saved':>6} {'stale rows':>11} {'refresh/s':>10}"
 )
 
 
 @dataclass(frozen=True)
 class Case:
-    """How large the graph is, by how many labels each class is known, and where edges come to."""
+    """Number of nodes, labels of each class, and whether a new edge leads to a hub."""
 
     nodes: int
     labels: int
@@ -56,50 +56,58 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds: medians over all growths, and of one graph built anew."""
+    """CPU seconds: medians over all growths, and those of the rebuilt graph."""
 
     grow: float
-    answer: float
+    predict: float
     rebuild: float
-    answer_anew: float
+    predict_rebuilt: float
     stale: int
     refresh: float
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print a row for each case."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
     parser.add_argument("--labels", type=int, default=20)
     options = parser.parse_args()
     cases = [Case(nodes, options.labels, hub) for nodes in options.nodes for hub in (False, True)]
-    print(f"seconds of the processor (goal: {GOAL} in all at a million nodes)\n{HEAD}", flush=True)
-    for case, cost in zip(cases, measured(cases), strict=True):
+    require_nodes(parser, list(map(classes_of, cases)), "give a larger --nodes")
+    goal = f"grow and predict in at most {GOAL} s at a million nodes"
+    print(f"CPU time (goal: {goal})\n{HEAD}", flush=True)
+    for case, cost in zip(cases, measure_all(cases), strict=True):
         print(line(case, cost), flush=True)
 
 
-def measured(cases: Sequence[Case]) -> Iterator[Cost]:
-    """One case after the other, each in a new process: none inherits the memory of another."""
+def classes_of(case: Case) -> add_classes.Case:
+    """Return the sizes by which the graph and its labels are drawn."""
+    return add_classes.Case(case.nodes, CLASSES, case.labels)
+
+
+def measure_all(cases: Sequence[Case]) -> Iterator[Cost]:
+    """Measure each case in a new process, so that none starts with caches of another."""
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
         yield from pool.map(measure, cases)
 
 
 def line(case: Case, cost: Cost) -> str:
-    """One row of the table."""
-    saved = (cost.rebuild + cost.answer_anew) / (cost.grow + cost.answer)
+    """Format a row of the table."""
+    saved = (cost.rebuild + cost.predict_rebuilt) / (cost.grow + cost.predict)
     return (
         f"{case.nodes:>10,} {case.labels:>6} {'hub' if case.hub else 'even':>8} "
-        f"{cost.grow * 1000:>8.1f} {cost.answer * 1000:>10.1f} {cost.rebuild * 1000:>11.1f} "
-        f"{cost.answer_anew * 1000:>10.1f} {saved:>5.0f}× {cost.stale:>11,} {cost.refresh:>10,.0f}"
+        f"{cost.grow * 1000:>8.1f} {cost.predict * 1000:>10.1f} {cost.rebuild * 1000:>11.1f} "
+        f"{cost.predict_rebuilt * 1000:>10.1f} {saved:>5.0f}× {cost.stale:>11,} "
+        f"{cost.refresh:>10,.0f}"
     )
 
 
 def measure(case: Case) -> Cost:
-    """Let a graph grow, then build it anew."""
+    """Grow a graph, then rebuild it."""
     torch.set_num_threads(1)
     add_classes.FEATURES = FEATURES
     generator = Seeds(0).generator("growth")
-    drawn = add_classes.Case(case.nodes, CLASSES, case.labels)
+    drawn = classes_of(case)
     graph, (known, _) = draw_graph(drawn, generator), draw_labels(drawn, generator)
     if case.hub:
         others = np.arange(100, case.nodes, 100)
@@ -108,11 +116,11 @@ def measure(case: Case) -> Cost:
     model.predict(graph, [0])
     rounds = []
     for _ in range(ROUNDS):
-        grow, graph = timed(lambda graph=graph: grown(graph, case, generator))  # type: ignore[misc]
+        grow, graph = timed(lambda graph=graph: grow_once(graph, case, generator))  # type: ignore[misc]
         newest = [graph.num_nodes - 1]
-        answer, _ = timed(lambda graph=graph, newest=newest: model.predict(graph, newest))  # type: ignore[misc]
-        rounds.append((grow, answer))
-    grows, answers = zip(*rounds, strict=True)
+        predict, _ = timed(lambda graph=graph, newest=newest: model.predict(graph, newest))  # type: ignore[misc]
+        rounds.append((grow, predict))
+    grows, predictions = zip(*rounds, strict=True)
     refresh, cleared = timed(lambda: clear_stale(graph))
     stale = cleared.rows
     keys, features, ends = graph.node_keys.values(), graph.features(graph.rows), graph.edges()
@@ -122,17 +130,17 @@ def measure(case: Case) -> Cost:
             NodeKeys(keys), features, Adjacency.from_edges(*ends, num_nodes=len(keys))
         )
     )
-    anew, _ = timed(lambda: fresh.predict(rebuilt, newest))
-    middle = statistics.median(grows), statistics.median(answers)
-    return Cost(*middle, rebuild, anew, stale, stale / max(refresh, 1e-9))
+    predict_rebuilt, _ = timed(lambda: fresh.predict(rebuilt, newest))
+    medians = statistics.median(grows), statistics.median(predictions)
+    return Cost(*medians, rebuild, predict_rebuilt, stale, stale / max(refresh, 1e-9))
 
 
-def grown(graph: Graph, case: Case, generator: np.random.Generator) -> Graph:
-    """With new nodes, and edges that have one end at least among the old ones."""
+def grow_once(graph: Graph, case: Case, generator: np.random.Generator) -> Graph:
+    """Add nodes, and edges of which at least one end is an old node."""
     new = np.arange(graph.num_nodes, graph.num_nodes + NEW_NODES)
     ends = generator.integers(graph.num_nodes, size=(NEW_EDGES, 2))
     ends[:, 0] = generator.integers(new[-1] + 1, size=NEW_EDGES)
-    # So that the node that is asked about is no island.
+    # The predicted node must have an edge.
     ends[0, 0] = new[-1]
     if case.hub:
         ends[0, 1] = 0

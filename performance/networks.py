@@ -1,6 +1,6 @@
-"""Two hosts on this machine: network namespaces, each with an address of its own. Takes root.
+"""Two hosts on this machine: network namespaces, each with its own address. Needs root.
 
-Whatever still runs in a namespace is killed when it goes, process by process.
+When a namespace is deleted, processes that still run in it are killed one by one.
 """
 
 import os
@@ -14,65 +14,65 @@ from pathlib import Path
 
 
 class NoNetworksError(Exception):
-    """Namespaces cannot be made here."""
+    """Raised where network namespaces cannot be created."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """A namespace, or this machine itself."""
+    """Network namespace, or this machine itself."""
 
     address: str
-    """Where others reach it."""
+    """IP address of the host."""
 
     peer: str
-    """The address at the other end of its cable."""
+    """IP address at the other end of its virtual cable."""
 
     name: str = ""
-    """What ``ip netns`` calls it."""
+    """Name of the namespace; empty for this machine."""
 
     hidden: Path | None = None
-    """A folder that is empty there, as if its disk were another one's."""
+    """Folder that is empty for commands on this host, as if the host had its own disk."""
 
     @property
     def within(self) -> tuple[str, ...]:
-        """What a command begins with that is to run there."""
-        hiding = 'mount -t tmpfs none "$0" && exec "$@"'
-        shell = ("sh", "-c", hiding, str(self.hidden)) if self.hidden else ()
-        # What is mounted within is mounted for nobody else.
+        """Return the first words of a command that is to run on this host."""
+        mount = 'mount -t tmpfs none "$0" && exec "$@"'
+        shell = ("sh", "-c", mount, str(self.hidden)) if self.hidden else ()
+        # `ip netns exec` makes a mount namespace, so that the mount is not seen outside.
         return ("ip", "netns", "exec", self.name, *shell) if self.name else ()
 
     def sent(self) -> int:
-        """Bytes that went over its cable."""
-        place = "/sys/class/net/eth0/statistics/tx_bytes"
-        return int(_ip("netns", "exec", self.name, "cat", place))
+        """Return the number of bytes that the host has sent."""
+        path = "/sys/class/net/eth0/statistics/tx_bytes"
+        return int(_ip("netns", "exec", self.name, "cat", path))
 
 
-HERE = Host("127.0.0.1", "127.0.0.1")
+LOCALHOST = Host("127.0.0.1", "127.0.0.1")
 
 
 @contextmanager
-def joined() -> Iterator[tuple[Host, Host]]:
-    """Two hosts with a cable from one to the other, and no way to anywhere else."""
-    first, second = "10.77.0.1", "10.77.0.2"
+def connected_hosts() -> Iterator[tuple[Host, Host]]:
+    """Create two hosts that reach each other and nothing else."""
+    addresses = "10.77.0.1", "10.77.0.2"
     with ExitStack() as stack:
-        one = stack.enter_context(_host("a", first, second))
-        two = stack.enter_context(_host("b", second, first))
-        _cable(("eth0", "netns", one.name), two)
-        _switch_on(one)
-        yield one, two
+        first = stack.enter_context(_host("a", *addresses))
+        second = stack.enter_context(_host("b", *addresses[::-1]))
+        _connect(("eth0", "netns", first.name), second)
+        _set_address(first)
+        yield first, second
 
 
 @contextmanager
-def reached_from_here() -> Iterator[tuple[Host, Host]]:
-    """Two hosts, each with a cable from here, and no way to each other."""
+def separate_hosts() -> Iterator[tuple[Host, Host]]:
+    """Create two hosts that reach this machine, but not each other."""
     with ExitStack() as stack:
         hosts = []
-        for place, letter in enumerate("ab"):
-            near, far = f"10.213.{place}.1", f"10.213.{place}.2"
-            host, end = stack.enter_context(_host(letter, far, near)), f"ng{os.getpid()}{letter}"
-            _cable((end,), host)
-            _ip("address", "add", f"{near}/24", "dev", end)
-            _ip("link", "set", end, "up")
+        for subnet, letter in enumerate("ab"):
+            near, far = f"10.213.{subnet}.1", f"10.213.{subnet}.2"
+            host, device = stack.enter_context(_host(letter, far, near)), f"ng{os.getpid()}{letter}"
+            _connect((device,), host)
+            _ip("address", "add", f"{near}/24", "dev", device)
+            _ip("link", "set", device, "up")
             hosts.append(host)
         yield hosts[0], hosts[1]
 
@@ -80,7 +80,7 @@ def reached_from_here() -> Iterator[tuple[Host, Host]]:
 @contextmanager
 def _host(letter: str, address: str, peer: str) -> Iterator[Host]:
     host = Host(address, peer, f"nodegraft-{os.getpid()}-{letter}")
-    _made("netns", "add", host.name)
+    _ip_as_root("netns", "add", host.name)
     try:
         _ip("-n", host.name, "link", "set", "lo", "up")
         yield host
@@ -90,25 +90,25 @@ def _host(letter: str, address: str, peer: str) -> Iterator[Host]:
                 os.kill(int(process), signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        # Its cable goes with it.
+        # This deletes its virtual cable, too.
         _ip("netns", "delete", host.name)
 
 
-def _cable(end: tuple[str, ...], host: Host) -> None:
-    there = "peer", "name", "eth0", "netns", host.name
-    _made("link", "add", *end, "type", "veth", *there)
-    _switch_on(host)
+def _connect(device: tuple[str, ...], host: Host) -> None:
+    peer = "peer", "name", "eth0", "netns", host.name
+    _ip_as_root("link", "add", *device, "type", "veth", *peer)
+    _set_address(host)
 
 
-def _switch_on(host: Host) -> None:
+def _set_address(host: Host) -> None:
     _ip("-n", host.name, "address", "add", f"{host.address}/24", "dev", "eth0")
     _ip("-n", host.name, "link", "set", "eth0", "up")
 
 
-def _made(*arguments: str) -> None:
-    """What a kernel or a container may refuse; other failures are mistakes of ours."""
+def _ip_as_root(*arguments: str) -> None:
+    """Run an ``ip`` command that a kernel or container may refuse."""
     if os.geteuid() or not shutil.which("ip"):
-        raise NoNetworksError("networks of their own take root and the program ip")
+        raise NoNetworksError("network namespaces need root and the program ip")
     try:
         _ip(*arguments)
     except subprocess.CalledProcessError as error:

@@ -1,10 +1,10 @@
-"""One pre-training step against the bare CSR kernel doing the same multiplications, in one run.
+"""Time of a pre-training step against the same products with the bare CSR kernel.
 
-    python performance/pretrain_step.py            # 233k nodes, 23M directed edges, 602 features
-    python performance/pretrain_step.py --nodes 20000 --edges 1000000
+    python -m performance.pretrain_step            # 233k nodes, 23M directed edges, 602 features
+    python -m performance.pretrain_step --nodes 20000 --edges 1000000
 
-Both sides hold the same matrices and take turns, so that a noisy neighbour on the machine hits
-both. The bare side is only products: no autograd, no activation, no loss, no optimiser.
+Both use the same matrices and alternate, so that other load on the machine slows down both. The
+bare kernel only multiplies: no autograd, no activation, no loss, no optimiser.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SIZES = (32, 16)
 
 
 def bare_step(adjacency: Tensor, features: Tensor, first: Tensor, second: Tensor) -> None:
-    """The products of one forward and backward pass of a two-layer GCN."""
+    """Multiply as in a forward and backward pass of a two-layer GCN."""
     hidden = adjacency @ (features @ first)
     out = adjacency @ (hidden @ second)
     back = adjacency @ out
@@ -37,14 +37,14 @@ def bare_step(adjacency: Tensor, features: Tensor, first: Tensor, second: Tensor
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Time one call."""
+    """Return the seconds of a call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print the times of both and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, default=233_000)
     parser.add_argument("--edges", type=int, default=23_000_000, help="counted in both directions")
@@ -62,7 +62,7 @@ def main() -> None:
     ).load()
     view, seeds, plan = dataset.graph, Seeds(0), Pretraining()
     encoder = GCN([view.num_features, *SIZES], seeds.torch_generator("encoder"))
-    # Reddit's setting: 11 base classes of 41, 60 % of their nodes teach.
+    # The setting of Reddit: 11 base classes of 41, with 60 % of their nodes for training.
     setting = Setting(base=11, pseudo_novel=8, validation=2, novel=20, ways=2, shots=3)
     split = ClassSplit.draw(dataset.labels, setting, seed=0)
     trainer = FullBatchTrainer(plan, encoder, view, split.train.select(split.base), seeds)
@@ -80,10 +80,10 @@ def main() -> None:
         times["nodegraft step"].append(seconds(trainer.step))
     print(f"{view.num_nodes:,} nodes, {2 * view.num_edges:,} directed edges, "
           f"{view.num_features} features -> {SIZES}, {options.threads} thread(s)")  # fmt: skip
-    for name, measured in times.items():
-        # The first round warms caches and allocators.
-        kept = measured[1:]
-        print(f"{name:15} median {statistics.median(kept):.3f} s, fastest {min(kept):.3f} s")
+    for name, all_times in times.items():
+        # Without the first round, in which caches and allocators are still cold.
+        warm = all_times[1:]
+        print(f"{name:15} median {statistics.median(warm):.3f} s, fastest {min(warm):.3f} s")
     ratios = [b / a for a, b in zip(*(times[name][1:] for name in times), strict=True)]
     print(f"ratio           median {statistics.median(ratios):.3f} of {options.rounds} rounds")
     print(f"peak memory     {peak_resident_bytes() / 1e9:.2f} GB ({built / 1e9:.2f} GB to build)")

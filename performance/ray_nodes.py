@@ -1,4 +1,4 @@
-"""Ray nodes as real processes on this machine, in its own network or in others on it."""
+"""Ray nodes as processes on this machine, on its own network or in network namespaces."""
 
 import os
 import re
@@ -12,15 +12,15 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import psutil
-from performance.networks import HERE, Host
-from performance.process_family import family
+from performance.networks import LOCALHOST, Host
+from performance.process_tree import process_tree
 
 PORT = 6399
 SECONDS_TO_START = 90
 
 
 class Node:
-    """One ``ray start --block`` and all it started."""
+    """``ray start --block`` and all processes that it started."""
 
     def __init__(self, arguments: list[str], log: Path, within: Sequence[str]) -> None:
         command = [*within, str(Path(sys.executable).with_name("ray")), "start", "--block"]
@@ -34,62 +34,64 @@ class Node:
         self._log = log
 
     def wait_until_started(self) -> None:
-        """Until Ray says so."""
-        end = monotonic() + SECONDS_TO_START
+        """Wait until Ray prints that the node has started."""
+        deadline = monotonic() + SECONDS_TO_START
         while not re.search(r"Ray runtime started", self._log.read_text()):
-            if monotonic() > end or self.process.poll() is not None:
+            if monotonic() > deadline or self.process.poll() is not None:
                 raise RuntimeError(f"The node did not start:\n{self._log.read_text()}")
             sleep(0.2)
 
     def kill(self) -> int:
-        """SIGKILL for every process of the node, as when its power fails; returns how many."""
-        # Whoever started others goes last, or these are nobody's any more.
-        members = family(self.process.pid)[::-1]
-        for member in members:
+        """Kill every process of the node (SIGKILL), as in a power failure; return their number."""
+        # Parents last: children of a dead parent would no longer be listed.
+        processes = process_tree(self.process.pid)[::-1]
+        for process in processes:
             try:
-                member.send_signal(signal.SIGKILL)
+                process.send_signal(signal.SIGKILL)
             except psutil.NoSuchProcess:
                 continue
         self.process.wait()
-        return len(members)
+        return len(processes)
 
 
 @contextmanager
-def two_nodes(folder: Path, one: Host = HERE, two: Host = HERE) -> Iterator[tuple[str, Node]]:
-    """A head and a second node of one CPU each; gives the cluster's address and the second.
+def two_nodes(
+    folder: Path, head_host: Host = LOCALHOST, second_host: Host = LOCALHOST
+) -> Iterator[tuple[str, Node]]:
+    """Start a head and a second node with one CPU each; yield the address and the second node.
 
     Args:
-        folder: For what they say.
-        one: Where the head runs.
-        two: Where the second node runs.
+        folder: Folder for the logs of both nodes.
+        head_host: Host of the head.
+        second_host: Host of the second node.
     """
-    # Inherited by all: whoever does not know it is not let in.
+    # Both nodes and their clients inherit the token; Ray refuses connections without it.
     os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    address = f"{one.address}:{PORT}"
+    address = f"{head_host.address}:{PORT}"
     common = ["--num-cpus=1", "--object-store-memory=200000000"]
     head = Node(
         [
             "--head",
             f"--port={PORT}",
-            f"--node-ip-address={one.address}",
+            f"--node-ip-address={head_host.address}",
             "--include-dashboard=false",
             *common,
         ],
         folder / "head.log",
-        one.within,
+        head_host.within,
     )
-    started = [head]
+    nodes = [head]
     try:
         head.wait_until_started()
         second = Node(
-            [f"--address={address}", f"--node-ip-address={two.address}", *common],
+            [f"--address={address}", f"--node-ip-address={second_host.address}", *common],
             folder / "second.log",
-            two.within,
+            second_host.within,
         )
-        started.append(second)
+        nodes.append(second)
         second.wait_until_started()
         yield address, second
     finally:
-        for node in started:
+        for node in nodes:
             if node.process.poll() is None:
                 node.kill()

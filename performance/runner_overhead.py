@@ -1,7 +1,7 @@
-"""What a runner costs: 60 jobs of about a second, against the same jobs without it.
+"""Overhead of a runner: 60 jobs of about a second, against the same jobs without a runner.
 
-``python performance/runner_overhead.py`` runs the jobs through a bare pool of processes and through
-the local runner, then as bare Ray tasks and through the Ray runner: two at a time each, in turns.
+``python -m performance.runner_overhead`` runs the jobs in a plain pool of processes and with the
+local runner, then as plain Ray tasks and with the Ray runner: two at a time, alternating.
 """
 
 import argparse
@@ -21,19 +21,19 @@ from nodegraft.lab.datasets.templates.dataset import LoadedDataset, load_dataset
 from nodegraft.lab.runners.local import LocalRunner, Runner
 from nodegraft.lab.runners.ray_cluster import RayRunner
 
-JOBS, AT_ONCE = 60, 2
+WORKERS = 2
 OPTIONS = {"nodes": 10_000, "classes": 20}
 Run = Callable[[Sequence[Job], str], None]
 
 
 def bare_job(job: Job, loaded: LoadedDataset, out: str) -> None:
-    """What is to be done at least: run it and write the record."""
+    """Run a job and write its record."""
     torch.set_num_threads(1)
     Archive(out).write(job.run(loaded, job.stream(loaded)))
 
 
 def load_and_run(job: Job, out: str) -> None:
-    """The same in a process that reads the graph for itself, once."""
+    """Run a job in a process that loads the graph itself, once."""
     bare_job(job, _graph(), out)
 
 
@@ -43,22 +43,22 @@ def _graph() -> LoadedDataset:
 
 
 def bare_processes(jobs: Sequence[Job], out: str) -> None:
-    """A pool of the standard library."""
-    with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(load_and_run, job, out) for job in jobs]:
-            done.result()
+    """Run jobs in a pool of the standard library."""
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        for future in [pool.submit(load_and_run, job, out) for job in jobs]:
+            future.result()
 
 
 def bare_ray(jobs: Sequence[Job], out: str) -> None:
-    """All tasks given to Ray at once."""
-    import ray  # not before the runner has set its authentication
+    """Run jobs as Ray tasks, all submitted at once."""
+    import ray  # after the runner has set up authentication
 
     graph, task = ray.put(jobs[0].load()), ray.remote(bare_job)
     ray.get([task.remote(job, graph, out) for job in jobs])
 
 
-def through(runner: Runner) -> Run:
-    """By one of ours."""
+def with_runner(runner: Runner) -> Run:
+    """Return a function that runs jobs with a runner."""
 
     def run(jobs: Sequence[Job], out: str) -> None:
         for event in runner.run(jobs, None, out):
@@ -69,40 +69,40 @@ def through(runner: Runner) -> Run:
 
 
 def seconds(run: Run, jobs: Sequence[Job]) -> float:
-    """Of one run into an empty folder."""
+    """Return the seconds of a run into an empty folder."""
     with TemporaryDirectory() as out:
-        began = perf_counter()
+        start = perf_counter()
         run(jobs, out)
-        took = perf_counter() - began
-        if len(list(Path(out).glob("*.json"))) != len(jobs):
-            raise RuntimeError("Not every job has its record.")
-    return took
+        elapsed = perf_counter() - start
+        records = len(list(Path(out).glob("*.json")))
+        if records != len(jobs):
+            raise RuntimeError(f"{records} records of {len(jobs)} jobs were written.")
+    return elapsed
 
 
 def main() -> None:
-    """Measure and tell."""
+    """Print the time of each runner and of the jobs without it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--jobs", type=int, default=60)
+    options = parser.parse_args()
     jobs = [
         Job(dataset="synthetic", method="graft", seed=seed, dataset_options=OPTIONS)
-        for seed in range(JOBS)
+        for seed in range(options.jobs)
     ]
-    with LocalRunner(AT_ONCE) as local:
-        tell("processes", *in_turns(bare_processes, through(local), jobs))
-    with RayRunner("local", cpus=AT_ONCE) as cluster:
-        seconds(bare_ray, jobs[:AT_ONCE])  # the workers' imports
-        tell("Ray", *in_turns(bare_ray, through(cluster), jobs))
+    with LocalRunner(WORKERS) as local:
+        compare("processes", bare_processes, with_runner(local), jobs)
+    with RayRunner("local", cpus=WORKERS) as cluster:
+        seconds(bare_ray, jobs[:WORKERS])  # the workers import their modules
+        compare("Ray", bare_ray, with_runner(cluster), jobs)
 
 
-def in_turns(bare: Run, ours: Run, jobs: Sequence[Job]) -> tuple[float, float]:
-    """The sum of two rounds each, so that a machine that slows down favours nobody."""
-    rounds = [seconds(run, jobs) for run in (bare, ours, ours, bare)]
-    return rounds[0] + rounds[3], rounds[1] + rounds[2]
-
-
-def tell(engine: str, bare: float, ours: float) -> None:
-    """One line."""
-    print(f"{engine}: bare {bare:.1f} s, ours {ours:.1f} s, x{ours / bare:.3f}", flush=True)
+def compare(engine: str, bare: Run, runner: Run, jobs: Sequence[Job]) -> None:
+    """Run the jobs twice each way, and print the sums and their ratio."""
+    # In this order, so that a machine that slows down steadily favours neither.
+    rounds = [seconds(run, jobs) for run in (bare, runner, runner, bare)]
+    plain, ours = rounds[0] + rounds[3], rounds[1] + rounds[2]
+    print(f"{engine}: bare {plain:.1f} s, runner {ours:.1f} s, x{ours / plain:.3f}", flush=True)
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description="What a runner costs a job.").parse_args()
     main()

@@ -1,13 +1,13 @@
-"""How long scoring every node takes, against the products that any such scorer needs.
+"""Time of scoring every node, against the matrix products that any such scorer needs.
 
     python -m performance.score_all                      # up to a million nodes: 3 GB, some minutes
     python -m performance.score_all --nodes 20000 --classes 100
 
-Each line is a process of its own: it draws a graph with dense features, fits, adds five classes
-and then, block by block, scores nodes and makes the bare products: rows of X, SX and S²X, which are
-in memory, times the vectors that classes have for them, in the same precision. Both take turns, so
-a busy machine slows down both. The second pass over all nodes is compared: the first measures the
-lengths of rows. "CPU s" is the processor time of the fastest of five such passes.
+Each row comes from a new process: it draws a graph with dense features, fits, adds five classes and
+then, block by block, scores nodes and computes the bare products: rows of X, SX and S²X in memory
+times the vectors of all classes, in the same precision. Both alternate, so that other load on the
+machine slows down both. The second pass over all nodes is compared; "first/s" is the first one,
+which also computes the lengths of rows. "CPU s" is the CPU time of the fastest of five more passes.
 """
 
 import argparse
@@ -27,13 +27,12 @@ from nodegraft.graph.block_model import BlockModel
 from nodegraft.methods.graft import Graft
 
 LABELS, NEW, SHOTS = 100, 5, 5
-"""Labels of each class that a model starts with; classes that come later, and labels of each."""
+"""Labels of each class that is fitted; number of classes that are added, and labels of each."""
 
 FEATURES, HOPS, DEGREE = 64, 2, 20.0
-"""Of the graph."""
 
 GOAL = 2.0
-"""How many times as long as the bare products scoring may take."""
+"""Largest ratio of the time of scoring to that of the bare products."""
 
 HEAD = (
     f"{'nodes':>10} {'bare/s':>10} {'scored/s':>10} {'ratio':>6} {'first/s':>10} {'peak MB':>8} "
@@ -43,19 +42,19 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of the processor for all nodes: bare products, scores, scores the first time."""
+    """CPU seconds of the bare products, of scoring all nodes, and of the first time."""
 
     bare: float
     scores: float
     first: float
     peak_bytes: int
-    """How far memory rose while scoring."""
-    processor: float
-    """Seconds of processor time of the fastest pass."""
+    """Growth of memory during the first pass."""
+    fastest: float
+    """CPU seconds of the fastest pass."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print a row for each number of nodes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--nodes", type=int, nargs="*", default=[10**4, 10**5, 10**6])
     parser.add_argument("--classes", type=int, default=50)
@@ -68,23 +67,23 @@ def main() -> None:
 
 
 def line(nodes: int, cost: Cost) -> str:
-    """One row of the table."""
+    """Format a row of the table."""
     return (
         f"{nodes:>10,} {nodes / cost.bare:>10,.0f} {nodes / cost.scores:>10,.0f} "
         f"{cost.scores / cost.bare:>6.2f} {nodes / cost.first:>10,.0f} "
-        f"{cost.peak_bytes / 1e6:>8,.0f} {cost.processor:>7.3f}"
+        f"{cost.peak_bytes / 1e6:>8,.0f} {cost.fastest:>7.3f}"
     )
 
 
 def measure(nodes: int, classes: int) -> Cost:
-    """Score all nodes of a graph of that size, at first and then beside the bare products."""
+    """Score all nodes of a graph twice, the second time next to the bare products."""
     torch.set_num_threads(1)
     graph, labels = BlockModel(
         nodes=nodes, classes=classes, features=FEATURES, degree=DEGREE, signal=2.0
     ).draw()
     keys = {name: graph.keys_of(rows[:LABELS]) for name, rows in labels.items()}
     names = list(keys)
-    # With fixed weights: none is zero, so that every signal is worked out.
+    # With fixed weights, none of which is zero, so that every signal is computed.
     model = Graft(practise=False).fit(graph, {name: keys[name] for name in names[:-NEW]})
     model.add_classes(graph, {name: keys[name][:SHOTS] for name in names[-NEW:]})
     starts = range(0, nodes, model.block_rows)
@@ -92,7 +91,7 @@ def measure(nodes: int, classes: int) -> Cost:
     with Measurement() as work:
         first = sum(timed(lambda: model.score_rows(graph, rows))[0] for rows in blocks)  # noqa: B023
     layers = graph.propagated(graph.rows, HOPS)
-    # Two for each class, which cosines and a regression need, and the centre.
+    # Two vectors for each class, for cosines and a regression, and one for the mean of all.
     vectors = np.random.default_rng(0).standard_normal((FEATURES, 2 * classes + 1))
     bare = scores = 0.0
     for rows in blocks:
@@ -108,7 +107,7 @@ def measure(nodes: int, classes: int) -> Cost:
 
 
 def products(layers: list[Any], vectors: NDArray[np.float64]) -> None:
-    """Rows of each layer times the vectors of all classes."""
+    """Multiply rows of each layer with the vectors of all classes."""
     for layer in layers:
         layer.astype(np.float64) @ vectors
 

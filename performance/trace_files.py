@@ -1,9 +1,9 @@
-"""Files of nodegraft that one piece of work enters, and the calls between them.
+"""Number of files of nodegraft that a task runs code of, and of calls between them.
 
-``python performance/trace_files.py`` makes a small store and then does four things, each in a new
-process: ``nodegraft add``, one prediction over HTTP, one benchmark job, and one ``Store.score``. It
-prints how many files of ``src`` ran a function, and how many calls went from one file to another;
-what an import runs does not count. ``--list add`` names the files.
+``python -m performance.trace_files`` does four tasks, each with a small store in a new process:
+``nodegraft add``, a prediction over HTTP, a benchmark job, and ``Store.score``. It prints how many
+files of ``src`` ran a function, and how many calls went from one file to another, without the code
+that imports run. ``--list add`` lists the files of a task.
 """
 
 import argparse
@@ -17,69 +17,70 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-WORK = ("add", "predict", "job", "score")
+TASKS = ("add", "predict", "job", "score")
 
 
 class Trace:
-    """Count of functions entered, by file of nodegraft."""
+    """Count of function calls by file of nodegraft, and of calls between files."""
 
     def __init__(self, root: Path) -> None:
         self.is_on = True
         self.root, self.files, self.calls = f"{root}/", Counter[str](), 0
 
     def record(self, frame: FrameType, event: str, _: object) -> None:
-        """Count a function that is entered, as a profiler."""
+        """Count a function call; called by the interpreter as a profile function."""
         code = frame.f_code
         if not self.is_on or event != "call" or not code.co_filename.startswith(self.root):
             return
         caller = frame.f_back.f_code if frame.f_back else None
-        # Modules and classes, and the decorators that they call, run when they are imported.
-        if not all(one.co_flags & CO_OPTIMIZED for one in (code, caller) if one is not None):
+        # Only code of functions is optimised: bodies of modules and classes, and the decorators
+        # that they call, run in imports.
+        if not all(each.co_flags & CO_OPTIMIZED for each in (code, caller) if each is not None):
             return
         self.files[code.co_filename.removeprefix(self.root)] += 1
-        place = caller.co_filename if caller else ""
-        self.calls += place.startswith(self.root) and place != code.co_filename
+        origin = caller.co_filename if caller else ""
+        self.calls += origin.startswith(self.root) and origin != code.co_filename
 
 
-def make_store(place: Path) -> None:
-    """Create a store with three of four classes, and a version over which to predict."""
+def make_store(path: Path) -> None:
+    """Create a store with three of four classes; write keys of the fourth to a file next to it."""
     from nodegraft.graph.block_model import BlockModel
     from nodegraft.store.store import Store
 
     graph, labels = BlockModel(nodes=240, classes=4, features=16, signal=2.0).draw()
     known = {name: graph.keys_of(rows)[:20] for name, rows in sorted(labels.items())[:3]}
-    Store.init(place, graph, known).close()
+    Store.init(path, graph, known).close()
     new = next(rows for name, rows in labels.items() if name not in known)
     keys = ",".join(str(key) for key in graph.keys_of(new)[:5])
-    (place.parent / "keys").write_text(keys)
+    (path.parent / "keys").write_text(keys)
 
 
-def add(place: Path, _: Trace) -> None:
+def add(path: Path, _: Trace) -> None:
     """Add a class on the command line."""
     from nodegraft.cli.app import app
 
-    keys = (place.parent / "keys").read_text()
-    app(["add", str(place), "--class", "new", "--nodes", keys], standalone_mode=False)
+    keys = (path.parent / "keys").read_text()
+    app(["add", str(path), "--class", "new", "--nodes", keys], standalone_mode=False)
 
 
-def predict(place: Path, trace: Trace) -> None:
-    """Send one request to the service; starting it does not count."""
+def predict(path: Path, trace: Trace) -> None:
+    """Send a request to the service; its start does not count."""
     from starlette.testclient import TestClient
 
     from nodegraft.service.app import application
     from nodegraft.service.settings import Settings
 
     trace.is_on = False
-    settings = Settings(place, rate=0.0, failed_tokens=0.0)
+    settings = Settings(path, rate=0.0, failed_tokens=0.0)
     with TestClient(application(settings), base_url="http://localhost") as client:
-        key = int((place.parent / "keys").read_text().split(",")[0])
+        key = int((path.parent / "keys").read_text().split(",")[0])
         trace.is_on = True
         client.post("/v1/predict", json={"keys": [key]}).raise_for_status()
         trace.is_on = False
 
 
 def job(_: Path, __: Trace) -> None:
-    """Run one benchmark job on a synthetic graph."""
+    """Run a benchmark job on a synthetic graph."""
     from nodegraft.lab.benchmark.job import Job
 
     options = {"nodes": 600, "classes": 12}
@@ -88,56 +89,56 @@ def job(_: Path, __: Trace) -> None:
     work.run(loaded, work.stream(loaded))
 
 
-def score(place: Path, _: Trace) -> None:
+def score(path: Path, _: Trace) -> None:
     """Measure held-out accuracy."""
     from nodegraft.store.store import Store
 
-    with Store.open(place) as store:
+    with Store.open(path) as store:
         store.score()
 
 
 def trace_all(profile: object) -> None:
-    """Trace this thread and those that start from now on."""
+    """Set the profile function of this thread and of threads that start later; None for none."""
     import threading
 
     sys.setprofile(profile)  # type: ignore[arg-type]
     threading.setprofile(profile)  # type: ignore[arg-type]
 
 
-def traced(name: str, place: Path) -> None:
-    """Do one piece of work in this process, and print what it entered as JSON."""
+def run_traced(name: str, path: Path) -> None:
+    """Do a task in this process, and print its trace as JSON."""
     import nodegraft
 
-    work: Callable[[Path, Trace], None] = globals()[name]
+    task: Callable[[Path, Trace], None] = globals()[name]
     trace = Trace(Path(nodegraft.__path__[0]))
     trace_all(trace.record)
-    work(place, trace)
+    task(path, trace)
     trace_all(None)
     print("\n" + json.dumps({"files": trace.files, "calls": trace.calls}))
 
 
 def main() -> None:
-    """Print a table with a row for each piece of work."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--list", choices=WORK, help="name the files of one piece of work")
+    """Print a row for each task."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--list", choices=TASKS, help="list the files of this task")
     parser.add_argument("--traced", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.traced:
-        traced(given.traced[0], Path(given.traced[1]))
+    options = parser.parse_args()
+    if options.traced:
+        run_traced(options.traced[0], Path(options.traced[1]))
         return
-    print(f"{'work':10}{'files':>8}{'calls between files':>22}")
-    for name in (given.list,) if given.list else WORK:
+    print(f"{'task':10}{'files':>8}{'calls between files':>22}")
+    for name in (options.list,) if options.list else TASKS:
         with TemporaryDirectory() as folder:
-            place = Path(folder, "store")
-            make_store(place)
-            command = [sys.executable, __file__, "--traced", name, str(place)]
+            path = Path(folder, "store")
+            make_store(path)
+            command = [sys.executable, __file__, "--traced", name, str(path)]
             run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         if run.returncode:
             sys.exit(run.stderr)
-        found = json.loads(run.stdout.splitlines()[-1])
-        print(f"{name:10}{len(found['files']):8,}{found['calls']:22,}")
-        for file in sorted(found["files"]) if given.list else ():
-            print(f"  {found['files'][file]:8,}  {file}")
+        trace = json.loads(run.stdout.splitlines()[-1])
+        print(f"{name:10}{len(trace['files']):8,}{trace['calls']:22,}")
+        for file in sorted(trace["files"]) if options.list else ():
+            print(f"  {trace['files'][file]:8,}  {file}")
 
 
 if __name__ == "__main__":

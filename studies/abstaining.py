@@ -1,11 +1,11 @@
-"""How good the confidence of ``graft`` is on the real graphs, and what abstaining by it is worth.
+"""Calibration of the confidence of ``graft`` on the real graphs, and precision when it abstains.
 
-    python -m studies.abstaining --data DIR     # measures what is missing, then draws
-    python -m studies.abstaining                # draws again what was measured
+    python -m studies.abstaining --data DIR     # measure what is missing, then draw
+    python -m studies.abstaining                # draw the records again
 
 Novel classes arrive under the strict protocol. Writes ``studies/records/abstaining.json``, stream
 by stream, and from it figure and tables of ``docs/explanation/confidence.md``. Delete the file to
-measure everything anew.
+measure everything again.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
-from studies.abstaining_told import GRAPHS, LEVELS, curves_by_graph, told
+from studies.abstaining_page import GRAPHS, LEVELS, curves_by_graph, page_text
 from studies.figures.abstaining import draw_abstaining
 from studies.record_file import PAGES, Record, rounded
 from studies.selective import balanced_weights, precision_and_coverage, risk_coverage
@@ -40,36 +40,38 @@ from studies import record_file
 RECORDS = record_file.FOLDER / "abstaining.json"
 COVERAGES = np.arange(1, 51) / 50
 AT_MOST = 2000
-"""Nodes of each side that are asked where some classes were never taught."""
+"""Nodes of known classes, and of unknown ones, in the measurement of unknown classes."""
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a model said about nodes, and whether it was right.
+class Outcomes:
+    """Predictions of nodes with their probability and confidence.
 
-    ``confidence`` is the probability among the known classes, ``sure`` what is left of it where the
-    node may be of none: the number that decides about abstaining.
+    Both are defined in the glossary; the confidence decides about abstaining.
     """
 
     targets: NDArray[np.int64]
-    answers: NDArray[np.int64]
+    predictions: NDArray[np.int64]
+    probability: NDArray[np.float64]
     confidence: NDArray[np.float64]
-    sure: NDArray[np.float64]
 
     @property
     def correct(self) -> NDArray[np.bool_]:
-        """Which answers are right."""
-        return np.equal(self.answers, self.targets)
+        """Whether each prediction is correct."""
+        return np.equal(self.predictions, self.targets)
 
-    def take(self, some: NDArray[np.bool_]) -> "Answers":
-        """Some of them."""
-        return Answers(
-            self.targets[some], self.answers[some], self.confidence[some], self.sure[some]
+    def take(self, some: NDArray[np.bool_]) -> "Outcomes":
+        """Return the outcomes of some nodes."""
+        return Outcomes(
+            self.targets[some],
+            self.predictions[some],
+            self.probability[some],
+            self.confidence[some],
         )
 
 
 def main() -> None:
-    """Measure what is missing if there is data to measure on, and draw."""
+    """Measure what is missing if data is given, and draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
@@ -79,16 +81,16 @@ def main() -> None:
         measure_missing(RECORDS, options.data, options.datasets, options.seeds)
     records = record_file.read(RECORDS)
     save_svg(draw_abstaining(curves_by_graph(records)), PAGES / "abstaining.svg")
-    (PAGES / "abstaining-measured.md").write_text(told(records))
+    (PAGES / "abstaining-measured.md").write_text(page_text(records))
 
 
 def measure_missing(path: Path, data: str, graphs: Sequence[str], seeds: Sequence[int]) -> None:
-    """Written after every stream, so that a cut costs one stream at most."""
+    """Measure what is not recorded yet; the file is written after every stream."""
     record_file.measure_missing(path, ("graph", "seed"), product(graphs, seeds), data, measured)
 
 
 def measured(data: Any, seed: int) -> Record:
-    """One stream: the first, the middle and the last session, and classes never taught."""
+    """Measure the first, the middle and the last session of a stream, and unknown classes."""
     stream = data.stream(seed=seed)
     split = stream.split
     last = len(stream) - 1
@@ -97,7 +99,7 @@ def measured(data: Any, seed: int) -> Record:
     for session in stream:
         teach(model, session, stream, SILENT)
         if session.index == 0:
-            unknown = before_being_taught(model, stream.session(last), split)
+            unknown = unknown_classes(model, stream.session(last), split)
         if session.index in moments:
             sessions[moments[session.index]] = evaluated(model, session, split)
     return {
@@ -110,75 +112,77 @@ def measured(data: Any, seed: int) -> Record:
 
 
 def evaluated(model: Graft, session: Session, split: ng.ClassSplit) -> Record:
-    """All that is said of the answers of one session."""
-    said, known = ask(model, session, session.query), len(split.known)
-    is_known = said.targets < known
+    """Return all measures of a session."""
+    outcomes, known = ask(model, session, session.query), len(split.known)
+    is_known = outcomes.targets < known
     return {
         "session": session.index,
-        "queries": int(said.targets.size),
+        "queries": int(outcomes.targets.size),
         "calibration": {
-            "all": calibration(said),
-            "known": calibration(said.take(is_known)),
-            "new": calibration(said.take(~is_known)),
-            "names_known": calibration(said.take(said.answers < known)),
-            "names_new": calibration(said.take(said.answers >= known)),
+            "all": calibration(outcomes),
+            "known": calibration(outcomes.take(is_known)),
+            "new": calibration(outcomes.take(~is_known)),
+            "names_known": calibration(outcomes.take(outcomes.predictions < known)),
+            "names_new": calibration(outcomes.take(outcomes.predictions >= known)),
         },
-        "natural": accepted_answers(said, np.ones(said.targets.size)),
-        "macro": accepted_answers(said, balanced_weights(said.targets)),
+        "natural": accepted_predictions(outcomes, np.ones(outcomes.targets.size)),
+        "macro": accepted_predictions(outcomes, balanced_weights(outcomes.targets)),
         "by_answer": {
-            "known": _accepted(said.take(said.answers < known)),
-            "new": _accepted(said.take(said.answers >= known)),
-            "alike": every_answer_alike(said),
+            "known": _accepted(outcomes.take(outcomes.predictions < known)),
+            "new": _accepted(outcomes.take(outcomes.predictions >= known)),
+            "alike": by_predicted_class(outcomes),
         },
-        "as_in_graph": _accepted(said, as_in_graph(said, model.classes_, split)),
-        "largest_class": largest_class(said, model.classes_, known),
-        "mistaken_for_smaller": mistaken_for_smaller(said),
+        "as_in_graph": _accepted(outcomes, as_in_graph(outcomes, model.classes_, split)),
+        "largest_class": largest_class(outcomes, model.classes_, known),
+        "mistaken_for_smaller": mistaken_for_smaller(outcomes),
     }
 
 
-def ask(model: Graft, session: Session, queries: NodeLabels) -> Answers:
-    """In row order, as the protocol asks."""
+def ask(model: Graft, session: Session, queries: NodeLabels) -> Outcomes:
+    """Predict nodes in row order, as the protocol does."""
     order = np.argsort(queries.rows())
     scores = model.score_rows(session.view, queries.rows()[order])
     targets = queries.targets(model.classes_)[order]
-    confidence = model.probabilities(session.view, scores).max(axis=1)
-    sure = model.confidence(session.view, scores)
-    return Answers(targets, scores.argmax(axis=1), confidence, sure)
+    probability = model.probabilities(session.view, scores).max(axis=1)
+    confidence = model.confidence(session.view, scores)
+    return Outcomes(targets, scores.argmax(axis=1), probability, confidence)
 
 
-def calibration(said: Answers) -> dict[str, float | None] | None:
-    """The expected calibration error, and the two means that tell its direction."""
-    if not said.targets.size:
+def calibration(outcomes: Outcomes) -> dict[str, float | None] | None:
+    """Return the expected calibration error, and the two means that show its direction."""
+    if not outcomes.targets.size:
         return None
     return {
-        "error": rounded(expected_calibration_error(said.confidence, said.correct)),
-        "confidence": rounded(float(said.confidence.mean())),
-        "accuracy": rounded(float(said.correct.mean())),
+        "error": rounded(expected_calibration_error(outcomes.probability, outcomes.correct)),
+        "confidence": rounded(float(outcomes.probability.mean())),
+        "accuracy": rounded(float(outcomes.correct.mean())),
     }
 
 
-def accepted_answers(said: Answers, weights: Floats) -> Record:
-    """What is accepted at each level, and the error at each coverage."""
-    errors = risk_coverage(said.sure, said.correct, COVERAGES, weights)
+def accepted_predictions(outcomes: Outcomes, weights: Floats) -> Record:
+    """Return precision and coverage at each level, and the error at each coverage."""
+    errors = risk_coverage(outcomes.confidence, outcomes.correct, COVERAGES, weights)
     return {
-        "accuracy": rounded(float(np.average(said.correct, weights=weights))),
-        "accepted": _accepted(said, weights),
+        "accuracy": rounded(float(np.average(outcomes.correct, weights=weights))),
+        "accepted": _accepted(outcomes, weights),
         "errors": errors.round(4).tolist(),
     }
 
 
-def _accepted(said: Answers, weights: Floats | None = None) -> Record | None:
-    if not said.targets.size:
+def _accepted(outcomes: Outcomes, weights: Floats | None = None) -> Record | None:
+    if not outcomes.targets.size:
         return None
-    weights = np.ones(said.targets.size) if weights is None else weights
-    return {f"{level:.2f}": _accepted_at(said, level, weights) for level in LEVELS}
+    weights = np.ones(outcomes.targets.size) if weights is None else weights
+    return {f"{level:.2f}": _accepted_at(outcomes, level, weights) for level in LEVELS}
 
 
-def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, float | None]:
-    """``promised`` is how many should be right if every single probability came true."""
-    precision, coverage = precision_and_coverage(said.sure, said.correct, level, weights)
-    accepted = np.where(said.sure >= level, weights, 0.0)
-    promised = float(accepted @ said.sure / accepted.sum()) if accepted.any() else np.nan
+def _accepted_at(outcomes: Outcomes, level: float, weights: Floats) -> dict[str, float | None]:
+    """Return precision, coverage, and the precision that the confidences predict (``promised``)."""
+    precision, coverage = precision_and_coverage(
+        outcomes.confidence, outcomes.correct, level, weights
+    )
+    accepted = np.where(outcomes.confidence >= level, weights, 0.0)
+    promised = float(accepted @ outcomes.confidence / accepted.sum()) if accepted.any() else np.nan
     return {
         "precision": rounded(precision),
         "promised": rounded(promised),
@@ -186,56 +190,60 @@ def _accepted_at(said: Answers, level: float, weights: Floats) -> dict[str, floa
     }
 
 
-def every_answer_alike(said: Answers) -> Record:
-    """The mean over classes of the precision of what is accepted as this class."""
+def by_predicted_class(outcomes: Outcomes) -> Record:
+    """Return the precision by predicted class, averaged over classes."""
     found: Record = {}
     for level in LEVELS:
-        sure = said.take(said.sure >= level)
-        alike = balanced_weights(sure.answers)
-        precision = float(np.average(sure.correct, weights=alike)) if alike.size else np.nan
+        accepted = outcomes.take(outcomes.confidence >= level)
+        weights = balanced_weights(accepted.predictions)
+        precision = float(np.average(accepted.correct, weights=weights)) if weights.size else np.nan
         found[f"{level:.2f}"] = {"precision": rounded(precision)}
     return found
 
 
-def as_in_graph(said: Answers, names: Sequence[str], split: ng.ClassSplit) -> Floats:
-    """Weights under which classes are as large as they are: of known ones only a fifth is asked."""
+def as_in_graph(outcomes: Outcomes, names: Sequence[str], split: ng.ClassSplit) -> Floats:
+    """Return weights that restore class sizes: of known classes only a fifth is evaluated."""
     members = np.array([split.members[name].size for name in names])
-    weights: Floats = members[said.targets] * balanced_weights(said.targets)
+    weights: Floats = members[outcomes.targets] * balanced_weights(outcomes.targets)
     return weights
 
 
-def largest_class(said: Answers, names: Sequence[str], known: int) -> Record:
-    """The class most queries belong to, and whether it is to blame for confident mistakes."""
-    place = int(np.bincount(said.targets).argmax())
-    own, mistaken = said.targets == place, _confident_mistakes(said)
+def largest_class(outcomes: Outcomes, names: Sequence[str], known: int) -> Record:
+    """Return the class with most queries, and its share of confident mistakes."""
+    place = int(np.bincount(outcomes.targets).argmax())
+    own, mistaken = outcomes.targets == place, _confident_mistakes(outcomes)
     return {
         "name": names[place],
         "new": place >= known,
         "of_queries": rounded(float(own.mean())),
-        "recall": rounded(float(said.correct[own].mean())),
+        "recall": rounded(float(outcomes.correct[own].mean())),
         "of_confident_mistakes": rounded(_share(own, mistaken)),
-        "without_it": _accepted(said.take(~own)),
+        "without_it": _accepted(outcomes.take(~own)),
     }
 
 
-def mistaken_for_smaller(said: Answers) -> float | None:
-    """The share of confident mistakes whose answer names a class of fewer queries than the true."""
-    counts = np.bincount(said.targets, minlength=int(said.answers.max()) + 1)
-    return rounded(_share(counts[said.answers] < counts[said.targets], _confident_mistakes(said)))
+def mistaken_for_smaller(outcomes: Outcomes) -> float | None:
+    """Return the share of confident mistakes that predict a class with fewer queries."""
+    counts = np.bincount(outcomes.targets, minlength=int(outcomes.predictions.max()) + 1)
+    return rounded(
+        _share(
+            counts[outcomes.predictions] < counts[outcomes.targets], _confident_mistakes(outcomes)
+        )
+    )
 
 
-def _confident_mistakes(said: Answers) -> NDArray[np.bool_]:
-    return ~said.correct & (said.sure >= LEVELS[0])
+def _confident_mistakes(outcomes: Outcomes) -> NDArray[np.bool_]:
+    return ~outcomes.correct & (outcomes.confidence >= LEVELS[0])
 
 
 def _share(which: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
     return float(which[among].mean()) if among.any() else np.nan
 
 
-def before_being_taught(
+def unknown_classes(
     model: Graft, session: Session, split: ng.ClassSplit
 ) -> dict[str, float | None]:
-    """A model that knows the first classes only, asked about theirs and about later ones."""
+    """Measure how a model of the first classes rejects nodes of later ones."""
     generator = Seeds(split.seed).generator("refusal")
     sides = [
         _some(queries.rows(), generator)

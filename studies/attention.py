@@ -1,7 +1,7 @@
-"""HAG-Meta before and after its search, and what its parts are worth with the attentions alive.
+"""Accuracy of HAG-Meta before and after its search, and without each of its parts.
 
-    python -m studies.attention --data DIR     # measures what is missing, then writes the tables
-    python -m studies.attention                # writes the tables again
+    python -m studies.attention --data DIR     # measure what is missing, then write the tables
+    python -m studies.attention                # write the tables again
 
 Strict protocol, arrival ``growing``, the values of ``experiments/search/hag-meta.json``. Beside
 each accuracy stands how far the attentions' weights spread, and what the model of the last session
@@ -50,7 +50,7 @@ STEPS = 200
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the tables."""
+    """Measure what is missing if data is given, and write the tables."""
     parser = record_file.parser(__doc__)
     parser.add_argument("--variants", nargs="+", default=VARIANTS, choices=VARIANTS)
     options = parser.parse_args()
@@ -58,11 +58,11 @@ def main() -> None:
         wanted = product(options.graphs, options.variants, range(options.seeds))
         names = ("graph", "variant", "seed")
         record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
-    (PAGES / "attention-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES / "attention-measured.md").write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
-    """One stream, and the attentions at its end."""
+    """Measure a stream, and the attention weights at its end."""
     found = best_parameters(HAGMeta.name, data.name)
     changed = {} if variant == BEFORE else found | ABLATED.get(variant, {})
     model = HAGMeta(seed=seed, **changed)
@@ -70,19 +70,24 @@ def measured(data: LoadedDataset, variant: str, seed: int) -> Record:
     result = ng.evaluate(model, stream)
     last = stream.session(len(stream) - 1)
     attention = model.attention(last.view)
-    nodes = [relative_spread(torch.tensor([*one.values()])) for one in attention.nodes.values()]
+    nodes = [
+        relative_spread(torch.tensor([*weights.values()])) for weights in attention.nodes.values()
+    ]
     tasks = relative_spread(torch.tensor([share for _, share in attention.tasks]))
     return {
-        "accuracy": [round(one.macro_accuracy, 4) for one in result.sessions],
+        "accuracy": [round(session.macro_accuracy, 4) for session in result.sessions],
         "novel": round(float(result.summary["last_novel_accuracy"]), 4),
         "node_spread": round(float(np.mean(nodes)), 5),
         "task_spread": round(tasks, 5),
-        **{f"{how}_weights": round(one, 4) for how, one in by_weights(model, last).items()},
+        **{
+            f"{how}_weights": round(accuracy, 4)
+            for how, accuracy in by_weights(model, last).items()
+        },
     }
 
 
 def by_weights(model: HAGMeta, session: Session) -> dict[str, float]:
-    """Macro accuracy of a session with learned, equal and oracle weights of few-shot supports."""
+    """Return the macro accuracy with learned, equal and oracle weights of few-shot supports."""
     network, view = model.network(), session.view
     labels = model.labels_.on(view)
     known, new = model.tasks_[0], [name for task in model.tasks_[1:] for name in task]
@@ -116,32 +121,33 @@ def by_weights(model: HAGMeta, session: Session) -> dict[str, float]:
     return dict(zip(WEIGHTS, values, strict=True))
 
 
-def told(records: Sequence[Record]) -> str:
-    """All tables, as a page includes them."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return all tables, as a page includes them."""
     parts = ["<!-- Written by studies/attention.py. -->"]
     for graph in GRAPHS:
-        some = [one for one in records if one["graph"] == graph]
+        some = [record for record in records if record["graph"] == graph]
         if some:
             parts += [f"**{graph}**", table(some)]
     return "\n\n".join(parts) + "\n"
 
 
 def table(records: Sequence[Record]) -> str:
-    """One row a variant."""
+    """Return a table with a row for each variant."""
     head = ["variant", "seeds", "session 0", "last session", "novel classes", "node spread"]
     head += ["task spread", *(f"{how} weights" for how in WEIGHTS)]
     rows = []
     for variant in VARIANTS:
-        runs = [one for one in records if one["variant"] == variant]
+        runs = [record for record in records if record["variant"] == variant]
         if not runs:
             continue
         row = [variant, str(len(runs))]
-        row += [percent([one["accuracy"][place] for one in runs]) for place in (0, -1)]
-        row.append(percent([one["novel"] for one in runs]))
+        row += [percent([record["accuracy"][place] for record in runs]) for place in (0, -1)]
+        row.append(percent([record["novel"] for record in runs]))
         row += [
-            f"{np.mean([one[part] for one in runs]):.3f}" for part in ("node_spread", "task_spread")
+            f"{np.mean([record[part] for record in runs]):.3f}"
+            for part in ("node_spread", "task_spread")
         ]
-        row += [percent([one[f"{how}_weights"] for one in runs]) for how in WEIGHTS]
+        row += [percent([record[f"{how}_weights"] for record in runs]) for how in WEIGHTS]
         rows.append(row)
     return Table.of(head, rows).markdown()
 

@@ -1,7 +1,7 @@
-"""What HAG-Meta's two attentions say at the end of a real stream, as a figure.
+"""Figure of the weights of HAG-Meta's two attentions at the end of a real stream.
 
-    python -m studies.attention_figure --data DIR     # measures, then draws
-    python -m studies.attention_figure                # draws again what was measured
+    python -m studies.attention_figure --data DIR     # measure, then draw
+    python -m studies.attention_figure                # draw the records again
 
 Strict protocol, arrival ``growing``, seed 0, the values of ``experiments/search/hag-meta.json``, on
 gentoo, where node weights spread most. Writes ``studies/records/attention-figure.json``, and from
@@ -32,18 +32,18 @@ SESSIONS = 2
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and draw."""
+    """Measure if data is given, and draw."""
     options = record_file.parser(__doc__, seeds=1).parse_args()
     if options.data:
         wanted = [(GRAPH, SEED)]
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
     attention = recorded()
     save_svg(draw_attention(attention), PAGES / FIGURE)
-    (PAGES / "attention-figure-measured.md").write_text(told(attention))
+    (PAGES / "attention-figure-measured.md").write_text(page_text(attention))
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:
-    """Teach one stream and return the attention after its last session, by the users' keys."""
+    """Run a stream and return the attention after its last session, by node key."""
     model = HAGMeta(seed=seed, **best_parameters(HAGMeta.name, data.name))
     stream = data.stream(seed=seed)
     for session in stream:
@@ -59,21 +59,23 @@ def measured(data: LoadedDataset, seed: int) -> Record:
 
 
 def recorded() -> Attention:
-    """Return the attention on record, with the supports of the last sessions only."""
+    """Return the recorded attention, with the supports of the last sessions only."""
     (record,) = record_file.read(RECORDS)
     tasks = tuple((tuple(names), weight) for names, weight in record["tasks"])
     drawn = [name for names, _ in tasks[-SESSIONS:] for name in names]
     # Keys of gentoo begin with the class, which the figure shows above its supports.
     nodes: dict[str, dict[Key, float]] = {
-        name: {key.removeprefix(f"{name}/"): one for key, one in record["nodes"][name].items()}
+        name: {
+            key.removeprefix(f"{name}/"): weights for key, weights in record["nodes"][name].items()
+        }
         for name in drawn
     }
     return Attention(nodes, tasks)
 
 
-def told(attention: Attention) -> str:
-    """Write the figure with its text alternative, as a page includes it."""
-    weights = np.array([list(one.values()) for one in attention.nodes.values()])
+def page_text(attention: Attention) -> str:
+    """Return the figure with its text alternative, as a page includes it."""
+    weights = np.array([list(weights.values()) for weights in attention.nodes.values()])
     shares = [weight for _, weight in attention.tasks]
     top = int(np.argmax(shares))
     alternative = (

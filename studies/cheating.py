@@ -152,7 +152,7 @@ class ReadsFiles(Cheat):
         rows = view.rows
         classes = [names.get(bytes(row)) for row in np.asarray(view.features(rows))]
         return {
-            f"class-{number:02d}": rows[[one == number for one in classes]]
+            f"class-{number:02d}": rows[[class_of_node == number for class_of_node in classes]]
             for number in range(CLASSES)
         }
 

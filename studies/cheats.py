@@ -1,6 +1,6 @@
-"""What cheats score in the judge's process and in a sealed one.
+"""Accuracy of cheating methods in the evaluating process and in a sealed one.
 
-    python -m studies.cheats               # measures all, then writes the table
+    python -m studies.cheats               # measure all, then write the table
 
 The graph is noise, so that an honest method classifies like chance (10 %). Writes
 ``studies/records/cheats.json``, and from it ``docs/explanation/cheats-measured.md``.
@@ -31,9 +31,9 @@ def main() -> None:
             {"cheat": name, "unsealed": unsealed(name, folder), **sealed(name, folder)}
             for name in CHEATS
         ]
-    written = [{**one, "source": this_code()} for one in records]
+    written = [{**record, "source": this_code()} for record in records]
     RECORDS.write_text(json.dumps(written, indent=1) + "\n")
-    (PAGES / "cheats-measured.md").write_text(told(written))
+    (PAGES / "cheats-measured.md").write_text(page_text(written))
 
 
 def unsealed(name: str, folder: str) -> float:
@@ -71,15 +71,15 @@ def _parameters(cls: type, folder: str) -> dict[str, Any]:
     return {"folder": folder} if hasattr(cls, "folder") else {}
 
 
-def told(records: list[Record]) -> str:
+def page_text(records: list[Record]) -> str:
     """Return the table.
 
     Args:
         records: All cheats.
     """
     rows = [
-        [one["cheat"], f"{100 * one['unsealed']:.1f}", f"{100 * one['sealed']:.1f}"]
-        for one in records
+        [record["cheat"], f"{100 * record['unsealed']:.1f}", f"{100 * record['sealed']:.1f}"]
+        for record in records
     ]
     caption = f"macro accuracy after the last session in percent; chance is {100 * CHANCE:.0f}"
     table = Table.of(["cheat", "unsealed", "sealed"], rows, caption).markdown()

@@ -1,11 +1,11 @@
-"""What the confidence of ``graft`` was chosen by: its constants, and other ways, side by side.
+"""Comparison by which the confidence of ``graft`` and its constants were chosen.
 
-    python -m studies.confidence --data DIR     # measures what is missing, then writes the table
-    python -m studies.confidence                # writes the table again
+    python -m studies.confidence --data DIR     # measure what is missing, then write the table
+    python -m studies.confidence                # write the table again
 
-On :mod:`studies.inner_streams`. Under ``growing`` the last session is asked, where no class is
-still to come; under ``present`` every session but the first and the last, with as many strangers
-(nodes of classes still to come) as nodes of classes that were taught. Writes
+On :mod:`studies.inner_streams`. Under ``growing`` the last session is evaluated, after which no
+class arrives; under ``present`` every session but the first and the last, with as many nodes of
+unknown classes (those of later sessions) as of known ones. Writes
 ``studies/records/confidence.json``, stream by stream, and from it
 ``docs/explanation/confidence-measured.md``.
 """
@@ -53,7 +53,7 @@ AT_MOST = 3000
 
 @dataclass(frozen=True)
 class Way:
-    """One way of being sure; the default is the one that is built in."""
+    """One way to compute confidence; the default is that of the library."""
 
     crowding: float = CROWDING
     believed: float = BELIEVED
@@ -80,16 +80,16 @@ COLUMNS = {
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     options = record_file.parser(__doc__, seeds=3).parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
-    (PAGES / "confidence-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES / "confidence-measured.md").write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:
-    """Both arrivals of one stream, in every way."""
+    """Measure both arrivals of a stream in every way."""
     *_, last = taught(data, seed, "growing")
     alone = {name: without_strangers(*last, way) for name, way in WAYS.items()}
     among = [
@@ -99,7 +99,7 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     ]
     return {
         name: alone[name]
-        | {key: _mean([one[name][key] for one in among]) for key in among[0][name]}
+        | {key: _mean([record[name][key] for record in among]) for key in among[0][name]}
         for name in WAYS
     }
 
@@ -107,7 +107,7 @@ def measured(data: LoadedDataset, seed: int) -> Record:
 def taught(
     data: LoadedDataset, seed: int, arrival: Arrival
 ) -> Iterator[tuple[Graft, Session, ClassSplit]]:
-    """A model after each session."""
+    """Yield the model after each session."""
     stream, model = inner_stream(data, seed, arrival), Graft(seed=seed)
     for session in stream:
         teach(model, session, stream, SILENT)
@@ -115,14 +115,14 @@ def taught(
 
 
 def some(rows: IntArray, split: ClassSplit, most: int = AT_MOST) -> IntArray:
-    """At most so many, ascending."""
+    """Draw at most so many rows, in ascending order."""
     return np.sort(Seeds(split.seed).generator("asked").permutation(np.sort(rows))[:most])
 
 
 def without_strangers(
     model: Graft, session: Session, split: ClassSplit, way: Way
 ) -> dict[str, float | None]:
-    """Calibration of known and new classes, and what is answered."""
+    """Measure calibration and coverage on known and new classes."""
     rows = some(session.query.rows(), split)
     likely, sure, right = said(model, session, rows, way)
     old = np.isin(rows, split.test.rows())
@@ -138,7 +138,7 @@ def without_strangers(
 def among_strangers(
     model: Graft, session: Session, split: ClassSplit, way: Way
 ) -> dict[str, float | None]:
-    """How well strangers are told, and what is answered where each of them is a mistake."""
+    """Measure open-set scores, and coverage where predictions of unknown classes are mistakes."""
     taught_classes, strangers = session.query.rows(), rows_of_later_classes(session, split)
     most = min(AT_MOST, taught_classes.size, strangers.size)
     _, sure, right = said(model, session, some(taught_classes, split, most), way)
@@ -156,7 +156,7 @@ def among_strangers(
 def said(
     model: Graft, session: Session, rows: IntArray, way: Way
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Confidence among known classes, certainty, and which answers are right."""
+    """Return probability among known classes, confidence, and which predictions are correct."""
     asked, targets = session.query.rows(), session.query.targets(model.classes_)
     order = np.argsort(asked)
     targets = targets[order][np.searchsorted(asked[order], rows)]
@@ -165,7 +165,7 @@ def said(
 
 
 def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[Floats, Floats]:
-    """Probabilities among known classes, and the best of a node times its open-set score."""
+    """Return probabilities among known classes, and the best times the open-set score."""
     scorer, scores = model.derived(view), model.score_rows(view, rows)
     coefficients = model.confidence_.copy()
     more = max(0.0, np.log(len(model.classes_)) - coefficients[-1])
@@ -185,7 +185,7 @@ def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[
 
 
 def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
-    """Scores of the first stage; classes stand in another order."""
+    """Return the scores of the first stage, whose classes have another order."""
     scorer = model.derived(view)
     evidence, means = scorer.evidence, scorer.classes.means
     values = scorer.values(rows)[:, :, np.argsort(scorer.columns)]
@@ -195,14 +195,14 @@ def before_refinement(model: Graft, view: GraphView, rows: IntArray) -> Floats:
     return scores
 
 
-def told(records: Sequence[Record]) -> str:
-    """A table for each graph, a row for each way."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table for each graph with a row for each way."""
     parts = ["<!-- Written by studies/confidence.py. -->"]
     for graph in GRAPHS:
-        seeds = [one for one in records if one["graph"] == graph]
+        seeds = [record for record in records if record["graph"] == graph]
         if seeds:
             rows = [
-                [name, *(_cell(key, [one[name][key] for one in seeds]) for key in COLUMNS)]
+                [name, *(_cell(key, [record[name][key] for record in seeds]) for key in COLUMNS)]
                 for name in WAYS
             ]
             parts += [f"**{graph}, {len(seeds)} seeds**"]
@@ -216,12 +216,12 @@ def _cell(key: str, numbers: Sequence[float | None]) -> str:
         return "–"
     if key == "auroc" or key.startswith("ece"):
         return f"{mean:.3f}"
-    worst = f" ({100 * min(one for one in numbers if one is not None):.1f})"
+    worst = f" ({100 * min(number for number in numbers if number is not None):.1f})"
     return f"{100 * mean:.1f}" + worst * key.startswith("precision")
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:
-    there = [one for one in numbers if one is not None]
+    there = [number for number in numbers if number is not None]
     return rounded(float(np.mean(there))) if there else None
 
 

@@ -1,10 +1,10 @@
-"""What edges that come later do to classes taught before, without any teaching.
+"""Accuracy on classes learned before most edges arrived, without and with a refit.
 
-    python -m studies.edge_drift --data DIR     # measures what is missing, then writes the table
-    python -m studies.edge_drift                # writes the table again
+    python -m studies.edge_drift --data DIR     # measure what is missing, then write the table
+    python -m studies.edge_drift                # write the table again
 
-The known classes are taught while only a tenth of the edges is there, drawn by seed. Then all
-edges come, and the same nodes are asked about again: by the model as it is, and by one taught anew.
+The known classes are learned on a tenth of the edges, drawn by seed. Then all edges arrive, and the
+same nodes are predicted again, with the model as it is and with one that is fitted again.
 Writes ``studies/records/edge-drift.json``, stream by stream, and from it
 ``docs/explanation/edge-drift-measured.md``.
 """
@@ -42,7 +42,7 @@ SHARE = 0.1
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     parser = record_file.parser(__doc__)
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     options = parser.parse_args()
@@ -50,13 +50,13 @@ def main() -> None:
         wanted = product(options.graphs, options.methods, range(options.seeds))
         names = ("graph", "method", "seed")
         record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
-    (PAGES / "edge-drift-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES / "edge-drift-measured.md").write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, method: str, seed: int) -> Record:
-    """One stream: accuracy on the known classes before the edges, after them, and taught anew."""
+    """Measure accuracy on known classes before the edges, after them, and after a refit."""
     few, all_edges = (
-        one.stream(seed=seed, arrival="with-class") for one in (thinned(data, seed), data)
+        graph.stream(seed=seed, arrival="with-class") for graph in (thinned(data, seed), data)
     )
 
     def accuracy(model: ng.Method, stream: ng.ClassStream) -> float:
@@ -74,23 +74,28 @@ def measured(data: LoadedDataset, method: str, seed: int) -> Record:
 
 
 def thinned(data: LoadedDataset, seed: int) -> LoadedDataset:
-    """The same nodes and labels with a tenth of the edges, drawn by seed."""
+    """Return a copy of the dataset with a tenth of the edges, drawn by seed."""
     draws = Seeds(seed).generator("edges")
     graph = data.graph.keeping_edges(lambda source, _: draws.random(source.size) < SHARE)
     return replace(data, graph=graph)
 
 
-def told(records: Sequence[Record]) -> str:
-    """One row for each graph and method."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with a row for each graph and method."""
     rows = []
     for graph in GRAPHS:
         for method in SHOWN:
-            runs = [one for one in records if (one["graph"], one["method"]) == (graph, method)]
+            runs = [
+                record
+                for record in records
+                if (record["graph"], record["method"]) == (graph, method)
+            ]
             if runs:
                 cells = [
-                    percent([one[part] for one in runs]) for part in ("before", "after", "anew")
+                    percent([record[part] for record in runs])
+                    for part in ("before", "after", "anew")
                 ]
-                lost = [one["anew"] - one["after"] for one in runs]
+                lost = [record["anew"] - record["after"] for record in runs]
                 rows.append([graph, method, *cells, percent(lost, signed=True)])
     head = ["graph", "method", "a tenth of the edges", "all edges", "refitted", "loss"]
     return f"<!-- Written by studies/edge_drift.py. -->\n\n{Table.of(head, rows).markdown()}\n"

@@ -35,7 +35,7 @@ LABELLED = 1 / 3
 
 @dataclass(frozen=True)
 class Synset:
-    """One line of the file of nouns, as far as it is used here."""
+    """Used part of a line of the file of nouns."""
 
     offset: str
     """What pointers call it."""
@@ -81,7 +81,7 @@ def write(source: Path, folder: Path) -> None:
 
 
 def tables(source: Path) -> dict[str, pa.Table]:
-    """Nodes, edges and labels, in alphabetical order: rows say nothing about classes.
+    """Return nodes, edges and labels in alphabetical order, so that row numbers say nothing.
 
     Args:
         source: The folder with the files of WordNet.
@@ -102,7 +102,7 @@ def tables(source: Path) -> dict[str, pa.Table]:
     label_of = {key: nodes[key].label for name in CLASSES for key in labelled(nodes, name)}
     return {
         "nodes": pa.table(
-            {"key": [key for key, _ in found], "description": [one.gloss for _, one in found]}
+            {"key": [key for key, _ in found], "description": [synset.gloss for _, synset in found]}
         ),
         "edges": pa.table(
             {
@@ -118,7 +118,7 @@ def tables(source: Path) -> dict[str, pa.Table]:
 
 
 def read_nouns(source: Path) -> Iterator[Synset]:
-    """The synsets of the chosen classes, in the order of the file.
+    """Read the synsets of the chosen classes, in the order of the file.
 
     Args:
         source: The folder with the files of WordNet.
@@ -135,7 +135,7 @@ def read_nouns(source: Path) -> Iterator[Synset]:
 
 
 def named(synsets: Iterator[Synset]) -> dict[str, Synset]:
-    """Every synset under a key that can be read and typed.
+    """Return the synsets by a key that is easy to read and type.
 
     Args:
         synsets: In the order in which those of one word are numbered.
@@ -151,7 +151,7 @@ def named(synsets: Iterator[Synset]) -> dict[str, Synset]:
 
 
 def labelled(nodes: Mapping[str, Synset], name: str) -> list[str]:
-    """The nodes of a class whose label is given away.
+    """Return the nodes of a class whose labels are written.
 
     Args:
         nodes: All nodes by key.

@@ -1,7 +1,7 @@
-"""Whom a store's gate refuses: honest new classes, and known classes mixed and called a new one.
+"""Classes that a store's gate refuses: correct new classes, and mixtures of two known ones.
 
-    python -m studies.gate --data DIR     # measures what is missing, then writes the table
-    python -m studies.gate                # writes the table again
+    python -m studies.gate --data DIR     # measure what is missing, then write the table
+    python -m studies.gate                # write the table again
 
 A third of the classes, ten at most, are left out and taught one at a time by five nodes; beside
 each, a class of three nodes of one known class and two of another. Two thirds of the labels of the
@@ -31,16 +31,16 @@ KINDS = {"honest": "correct classes", "mixed": "mixtures of known classes"}
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     options = record_file.parser(__doc__, seeds=2).parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
-    (PAGES.parent / "how-to" / "gate-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES.parent / "how-to" / "gate-measured.md").write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:
-    """One store, taught many classes, each by itself."""
+    """Create a store, and preview many classes one at a time."""
     graph, draws = data.graph, Seeds(seed).generator("gate")
     nodes: dict[str, list[Key]] = {
         name: draws.permutation(graph.key_array_of(rows)).tolist()
@@ -53,24 +53,24 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     honest = [nodes[name][:SHOTS] for name in new]
     free = {name: nodes[name][len(taught[name]) :] for name in known}
     return {
-        "honest": [asked(state, one) for one in honest],
-        "mixed": [asked(state, one) for one in mixtures(free, len(honest), draws)],
+        "honest": [asked(state, examples) for examples in honest],
+        "mixed": [asked(state, examples) for examples in mixtures(free, len(honest), draws)],
     }
 
 
 def mixtures(free: dict[str, list[Key]], count: int, draws: np.random.Generator) -> list[list[Key]]:
-    """Three nodes of one class and two of another, each node once."""
+    """Draw three nodes of a class and two of another, each node once."""
     found = []
     for _ in range(count):
         rich = [name for name, keys in free.items() if len(keys) >= SHOTS]
-        one, other = draws.choice(rich, 2, replace=False)
-        found.append([*free[one][:3], *free[other][:2]])
-        free[one], free[other] = free[one][3:], free[other][2:]
+        first, other = draws.choice(rich, 2, replace=False)
+        found.append([*free[first][:3], *free[other][:2]])
+        free[first], free[other] = free[first][3:], free[other][2:]
     return found
 
 
 def asked(state: State, nodes: list[Key]) -> Record:
-    """What the gate says of one class."""
+    """Return the verdict of the gate on a class."""
     seen = compare(
         state, state.relabelled(Change("add", {"classes": {"?": nodes}}).applied(state.labels))
     )
@@ -85,14 +85,14 @@ def asked(state: State, nodes: list[Key]) -> Record:
     }
 
 
-def told(records: Sequence[Record]) -> str:
-    """A row for each graph."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with a row for each graph."""
     rows = []
-    for graph in dict.fromkeys(one["graph"] for one in records):
-        some = [one for one in records if one["graph"] == graph]
+    for graph in dict.fromkeys(record["graph"] for record in records):
+        some = [record for record in records if record["graph"] == graph]
         cells = []
         for kind in KINDS:
-            verdicts = [verdict["refused"] > 0 for one in some for verdict in one[kind]]
+            verdicts = [verdict["refused"] > 0 for record in some for verdict in record[kind]]
             cells.append(f"{sum(verdicts)} of {len(verdicts)}")
         rows.append([graph, str(len(some)), *cells])
     heads = ["graph", "seeds", *(f"{name}: refused" for name in KINDS.values())]

@@ -1,10 +1,10 @@
-"""What each signal of ``graft`` is worth on the real graphs, alone and mixed.
+"""Accuracy of each signal of ``graft`` on the real graphs, alone and in the mixture.
 
-    python -m studies.graft_signals --data DIR     # measures, then draws
-    python -m studies.graft_signals                # draws again what was measured
+    python -m studies.graft_signals --data DIR     # measure, then draw
+    python -m studies.graft_signals                # draw the records again
 
-Validation classes arrive (no test node is asked), and after the last session all seen classes are
-asked about. Writes ``graft-signals.json``, and from it the figure, once drawn and once in words and
+Validation classes arrive (no test node is used), and all classes are evaluated after the last
+session. Writes ``graft-signals.json``, and from it the figure, once drawn and once in words and
 numbers, for the page beside them.
 """
 
@@ -47,7 +47,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 @dataclass(kw_only=True)
 class Watched(Graft):
-    """Keeps its practice, so that some signals can be weighed by themselves on the same rounds."""
+    """Graft that stores its practice rounds, so that single signals can be weighted on them."""
 
     def _practise(self, *given: Any) -> tuple[list[Mixture], list[Round]]:
         stages, self.practised = super()._practise(*given)
@@ -61,18 +61,18 @@ class Watched(Graft):
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and draw."""
+    """Measure if data is given, and draw."""
     options = record_file.parser(__doc__, seeds=3).parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
     graphs = signals_by_graph(record_file.read(RECORDS))
     save_svg(draw_signals(graphs), PAGES / "graft-signals.svg")
-    (PAGES / "graft-signals.md").write_text(told(graphs))
+    (PAGES / "graft-signals.md").write_text(page_text(graphs))
 
 
 def measured(data: Any, seed: int) -> dict[str, Any]:
-    """One stream: accuracies of single signals and of the mixture, and what they weigh in it."""
+    """Measure accuracies of single signals and of the mixture, and their weights in it."""
     stream = data.stream(seed=seed).rehearsal()
     model = Watched(seed=seed)
     for session in stream:
@@ -87,7 +87,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
         parts = {"all": recall, "known": recall[:known], "new": recall[known:]}
         return {part: round(float(some.mean()), 4) for part, some in parts.items()}
 
-    names = [one.name for one in model.derived(session.view).evidence.signals]
+    names = [signal.name for signal in model.derived(session.view).evidence.signals]
     weights, spreads = model.weights_[-1], signals - signals.mean(axis=2, keepdims=True)
     parts = {
         group: [place for place, name in enumerate(names) if name.startswith(starts)]
@@ -96,7 +96,7 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
     alone, moved = {}, {}
     for group, places in parts.items():
         pair = [*places, len(names) - 1]
-        rounds = [(one.values[pair], one.targets) for one in model.practised]
+        rounds = [(pairing.values[pair], pairing.targets) for pairing in model.practised]
         own = mixture_weights(rounds, num_signed=1)
         alone[group] = accuracy(np.tensordot(own, signals[pair], 1))
         moved[group] = round(float(np.tensordot(weights[places], spreads[places], 1).std()), 4)
@@ -113,51 +113,51 @@ def measured(data: Any, seed: int) -> dict[str, Any]:
 
 
 def signals_by_graph(records: list[dict[str, Any]]) -> list[GraphSignals]:
-    """The records of each graph together."""
+    """Join the records of each graph."""
     return [
         GraphSignals(
             graph,
             seen=_accuracies(some, "all"),
             new=_accuracies(some, "new"),
-            score_share=_by_name([_shares(one) for one in some]),
+            score_share=_by_name([_shares(record) for record in some]),
         )
         for graph in GRAPHS
-        if (some := [one for one in records if one["graph"] == graph])
+        if (some := [record for record in records if record["graph"] == graph])
     ]
 
 
 def _accuracies(records: list[dict[str, Any]], part: str) -> Accuracies:
     # Single signals are helped with few labels as the mixture is: that help is none of its lead.
-    singles = [one["alone"] for one in records]
-    alone = _by_name([{name: one[name][part] for name in one} for one in singles])
-    return Accuracies(alone, [one["mixture"][part] for one in records])
+    singles = [record["alone"] for record in records]
+    alone = _by_name([{name: seed[name][part] for name in seed} for seed in singles])
+    return Accuracies(alone, [record["mixture"][part] for record in records])
 
 
 def _by_name(seeds: list[dict[str, float]]) -> dict[str, list[float]]:
-    return {name: [one[name] for one in seeds] for name in seeds[0]}
+    return {name: [seed[name] for seed in seeds] for name in seeds[0]}
 
 
 def _shares(record: dict[str, Any]) -> dict[str, float]:
-    """Weights of signals with different units do not compare; what they move in the score does."""
+    """Return each signal's share of the score: weights of different units do not compare."""
     moved = record["moved"]
     return {name: value / sum(moved.values()) for name, value in moved.items()}
 
 
-def told(graphs: list[GraphSignals]) -> str:
-    """The figure with its text alternative, and a table of its numbers."""
+def page_text(graphs: list[GraphSignals]) -> str:
+    """Return the page: the figure with its text alternative, and a table of its numbers."""
     image = f"```{{image}} graft-signals.svg\n:alt: {describe_signals(graphs)}\n```"
     heads = ["graph", "classes", *graphs[0].seen.bars, "lead over the best one"]
     rows = []
-    for one in graphs:
-        for classes, right in {"all seen": one.seen, "new": one.new}.items():
+    for graph in graphs:
+        for classes, right in {"all seen": graph.seen, "new": graph.new}.items():
             means = [f"{100 * np.mean(seeds):.1f}" for seeds in right.bars.values()]
-            rows.append([one.graph, classes, *means, _lead(right)])
+            rows.append([graph.graph, classes, *means, _lead(right)])
     table = Table.of(heads, rows).markdown()
     return f"<!-- Written by studies/graft_signals.py. -->\n\n{image}\n\n{table}\n"
 
 
 def _lead(right: Accuracies) -> str:
-    """Of the mixture, seed by seed."""
+    """Return the lead of the mixture over the best signal, paired by seed."""
     leads = 100 * (np.array(right.mixture) - np.array(right.alone[right.best]))
     return f"{leads.mean():+.1f} ({leads.min():+.1f} to {leads.max():+.1f})"
 

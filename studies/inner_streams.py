@@ -1,8 +1,8 @@
-"""Streams to choose by: known and validation classes of a test stream, dealt anew.
+"""Streams for choosing parameters: known and validation classes of a test stream, split again.
 
 Novel classes and test nodes of that test stream are not in the graph, nor their near-duplicates.
-That holds seed by seed only: a class that is known with one seed is novel with another, so what is
-chosen on several seeds has met most classes, in some role.
+This holds for each seed alone: a class that is known with one seed is novel with another, so a
+choice on several seeds has used most classes in some role.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ OTHER = 1000
 
 
 def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassStream:
-    """As large a share of the classes is new as in the test stream.
+    """Return a stream with the same share of new classes as the test stream.
 
     Args:
         data: The graph and its labels.

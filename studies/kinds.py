@@ -1,13 +1,13 @@
-"""What kinds of edges are worth: hidden, shown, wrong, and told to methods that know no kinds.
+"""Value of edge types: hidden, shown, shuffled, and as edge weights for methods without types.
 
-    python -m studies.kinds --data DIR     # measures what is missing, then writes the table
-    python -m studies.kinds                # writes the table again
+    python -m studies.kinds --data DIR     # measure what is missing, then write the table
+    python -m studies.kinds                # write the table again
 
-``hidden``: all kinds merged. ``shown``: as they are. ``shuffled``: as many edges of every kind,
-dealt anew. ``weighed``: one kind, with the weights that ``graft`` finds from the labels of session
-0, so that every method gets what it gets. Strict protocol, arrival ``growing``; opponents with the
-values of their search. Writes ``studies/records/kinds.json``, stream by stream, and from it
-``docs/explanation/kinds-measured.md``.
+``hidden``: all edge types merged. ``shown``: as they are. ``shuffled``: types permuted among edges.
+``weighed``: a single type, with the edge weights that ``graft`` computes from the labels of session
+0, so that every method has the same information. Strict protocol, arrival ``growing``; opponents
+with the values of their search. Writes ``studies/records/kinds.json``, stream by stream, and from
+it ``docs/explanation/kinds-measured.md``.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ RECORDS = record_file.FOLDER / "kinds.json"
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     parser = record_file.parser(__doc__, seeds=3)
     parser.set_defaults(graphs=GRAPHS)
     parser.add_argument("--methods", nargs="+", default=tuple(WAYS), choices=tuple(WAYS))
@@ -52,23 +52,23 @@ def main() -> None:
         )
         names = ("graph", "method", "kinds", "seed")
         record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
-    (PAGES / "kinds-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES / "kinds-measured.md").write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, method: str, way: str, seed: int) -> Record:
-    """One stream."""
+    """Measure a stream."""
     model = ng.make_method(method, seed=seed, **best_parameters(method, data.name))
     result = ng.evaluate(model, as_told(data, way, seed).stream(seed=seed))
     summary = result.summary
     return {
-        "accuracy": [round(one.macro_accuracy, 4) for one in result.sessions],
+        "accuracy": [round(session.macro_accuracy, 4) for session in result.sessions],
         "known": round(float(summary["last_known_accuracy"]), 4),
         "novel": round(float(summary["last_novel_accuracy"]), 4),
     }
 
 
 def as_told(data: LoadedDataset, way: str, seed: int) -> LoadedDataset:
-    """The same nodes and labels, with what methods are told of the kinds of edges."""
+    """Return a copy of the dataset with edge types hidden, shown, shuffled or as weights."""
     if way == "shown":
         return data
     if way == "hidden":
@@ -81,7 +81,7 @@ def as_told(data: LoadedDataset, way: str, seed: int) -> LoadedDataset:
 
 
 def shuffled(graph: ng.Graph, seed: int) -> ng.Graph:
-    """The same edges, and as many of every kind, with kinds dealt anew."""
+    """Return the edges with their types permuted."""
     by_kind = [np.stack(graph.edges_of(name)[:2], axis=1) for name in graph.relations]
     ends = np.cumsum([len(pairs) for pairs in by_kind])[:-1]
     pairs = Seeds(seed).generator("kinds").permutation(np.concatenate(by_kind))
@@ -90,22 +90,22 @@ def shuffled(graph: ng.Graph, seed: int) -> ng.Graph:
     return ng.Graph(keys, graph.features(graph.rows), edges)
 
 
-def told(records: Sequence[Record]) -> str:
-    """One row for each graph, method and way of telling."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with a row for each graph, method and way."""
     rows = []
     for graph, (method, ways) in product(GRAPHS, WAYS.items()):
         for way in ways:
             some = [
-                one
-                for one in records
-                if (one["graph"], one["method"], one["kinds"]) == (graph, method, way)
+                record
+                for record in records
+                if (record["graph"], record["method"], record["kinds"]) == (graph, method, way)
             ]
             if some:
                 cells = [
-                    [one["accuracy"][0] for one in some],
-                    [one["accuracy"][-1] for one in some],
-                    [one["known"] for one in some],
-                    [one["novel"] for one in some],
+                    [record["accuracy"][0] for record in some],
+                    [record["accuracy"][-1] for record in some],
+                    [record["known"] for record in some],
+                    [record["novel"] for record in some],
                 ]
                 numbers = [percent(cell) for cell in cells]
                 rows.append([graph, method, way, str(len(some)), *numbers])

@@ -61,7 +61,7 @@ def measured(data: LoadedDataset, seed: int, share: float) -> Record:
     wrong = {row for name, rows in given.items() for row in rows.tolist() if owner[row] != name}
     keys = {name: data.graph.keys_of(rows) for name, rows in given.items()}
     state = first_state(data.graph, StoreLabels().added(keys), "graft", {"seed": seed})
-    found = data.graph.rows_of([one.node for one in audit_labels(state, TOP)]).tolist()
+    found = data.graph.rows_of([suspect.node for suspect in audit_labels(state, TOP)]).tolist()
     rows, targets, probabilities = left_out_scores(state)
     rankings = {
         name: rows[places[:TOP]].tolist()

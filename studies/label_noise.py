@@ -46,7 +46,9 @@ def measured(data: LoadedDataset, seed: int, share: float) -> Record:
     sessions = list(stream)
     view, query = sessions[-1].view, sessions[-1].query
     random = np.random.default_rng(seed)
-    new = NodeLabels({name: rows for one in sessions[1:] for name, rows in one.support.items()})
+    new = NodeLabels(
+        {name: rows for session in sessions[1:] for name, rows in session.support.items()}
+    )
     known = with_wrong_labels(stream.split.train, share, random)
     new = with_wrong_labels(new, share, random)
     targets_of, record = query.rows(), Record()
@@ -79,7 +81,7 @@ def with_wrong_labels(labels: NodeLabels, share: float, random: np.random.Genera
         kept[name] = drawn[count:]
         given += [(row, name) for row in drawn[:count]]
     given = [given[place] for place in random.permutation(len(given))]
-    for name in sorted(labels, key=lambda one: labels[one].size):
+    for name in sorted(labels, key=lambda class_: labels[class_].size):
         others = [pair for pair in given if pair[1] != name]
         taken = others[: labels[name].size - len(kept[name])]
         kept[name] += [row for row, _ in taken]
@@ -92,13 +94,17 @@ def page(records: Sequence[Record]) -> str:
     """Write a table: a row for each graph and share of wrong labels."""
     rows = []
     for graph, share in product(GRAPHS, SHARES):
-        some = [one for one in records if (one["graph"], one["wrong_labels"]) == (graph, share)]
+        some = [
+            record
+            for record in records
+            if (record["graph"], record["wrong_labels"]) == (graph, share)
+        ]
         if some:
             ways = [
-                f"{np.mean([one[name][number] for one in some]):.3f}"
+                f"{np.mean([record[name][number] for record in some]):.3f}"
                 for number, name in product(("ece", "confidence"), WAYS)
             ]
-            accuracy = f"{np.mean([one['accuracy'] for one in some]):.3f}"
+            accuracy = f"{np.mean([record['accuracy'] for record in some]):.3f}"
             rows.append([graph, f"{100 * share:g}", accuracy, *ways, str(len(some))])
     columns = [
         *("graph", "wrong labels, %", "accuracy", *(f"ECE, {name}" for name in WAYS)),

@@ -1,7 +1,7 @@
 """Whether groups that ``suggest`` takes for new classes are classes that were held back.
 
-    python -m studies.new_classes --data DIR     # measures what is missing, then writes the table
-    python -m studies.new_classes                # writes the table again
+    python -m studies.new_classes --data DIR     # measure what is missing, then write the table
+    python -m studies.new_classes                # write the table again
 
 On the excerpt of WordNet that comes with the package, where no *feeling* is labelled: one more
 class loses all its labels, a model is fitted, and the ten largest groups are looked at. A group is
@@ -34,16 +34,16 @@ GROUPS = 10
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     options = record_file.parser(__doc__).parse_args()
     if options.data:
         measure_missing(Path(options.data) / "wordnet")
     page = PAGES.parent / "how-to" / "new-classes-measured.md"
-    page.write_text(told(record_file.read(RECORDS)))
+    page.write_text(page_text(record_file.read(RECORDS)))
 
 
 def measure_missing(source: Path) -> None:
-    """Class by class."""
+    """Measure class by class what is not recorded yet."""
     truth = {key: synset.label for key, synset in named(read_nouns(source)).items()}
     tables = (FOLDER / "nodes.parquet", FOLDER / "edges.parquet")
     graph = read_graph(*tables, text="description", edge_type="kind", directed=True)
@@ -51,30 +51,30 @@ def measure_missing(source: Path) -> None:
     for name in CLASSES:
         if name not in (NEW, *done):
             record = {"held_back": name, "groups": found(graph, truth, name)}
-            record_file.add(RECORDS, record, order=lambda one: one["held_back"])
+            record_file.add(RECORDS, record, order=lambda entry: entry["held_back"])
             print(name, flush=True)
 
 
 def found(graph: Graph, truth: dict[str, str], held_back: str) -> list[Record]:
-    """The groups, and of which classes their examples are."""
+    """Return the groups, with the classes of their examples."""
     labels = dict(read_labels(FOLDER / "labels.parquet", graph))
     del labels[held_back]
     state = first_state(graph, StoreLabels().added(labels), "graft", {})
     return [
         {
-            "size": one.size,
-            "words": list(one.top_terms),
-            "classes": [truth[str(node)] for node in one.examples],
+            "size": group.size,
+            "words": list(group.top_terms),
+            "classes": [truth[str(node)] for node in group.examples],
         }
-        for one in new_classes(state, GROUPS)
+        for group in new_classes(state, GROUPS)
     ]
 
 
-def told(records: Sequence[Record]) -> str:
-    """A row for each class that was held back."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with a row for each class that was held back."""
     rows = []
     for record in records:
-        kinds = Counter(_kind(one["classes"], record["held_back"]) for one in record["groups"])
+        kinds = Counter(_kind(group["classes"], record["held_back"]) for group in record["groups"])
         counts = (kinds[kind] for kind in (record["held_back"], NEW, "known", "mixed"))
         rows.append([record["held_back"], str(len(record["groups"])), *map(str, counts)])
     heads = ["removed class", "groups", "of this class", f"of {NEW}", "of a known class", "mixed"]

@@ -106,7 +106,7 @@ def _new_row(graph: Graph, node: int, place: IntArray) -> NewRows:
     for kind in graph.relations:
         found = graph._store.adjacency(kind).entries_of(np.array([node]))
         columns = place[found.columns]
-        kept = [None if one is None else one[columns >= 0] for one in found]
+        kept = [None if column is None else column[columns >= 0] for column in found]
         edges[kind] = Entries(kept[0], columns[columns >= 0], *kept[2:])  # type: ignore[arg-type]
     return NewRows(graph.keys_of([node]), graph.features([node]), edges)
 
@@ -155,7 +155,10 @@ def page(records: Sequence[Record]) -> str:
             f"{record['rows']:,}",
             f"{100 * record['agree'] / record['rows']:.1f} %",
             f"{100 * record['agree_on_disk'] / record['rows']:.1f} %",
-            *(" / ".join(f"{one:.1f}" for one in record["milliseconds"][name]) for name in WAYS),
+            *(
+                " / ".join(f"{milliseconds:.1f}" for milliseconds in record["milliseconds"][name])
+                for name in WAYS
+            ),
         ]
         for record in records
     ]

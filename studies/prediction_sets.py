@@ -55,7 +55,9 @@ def measured(data: LoadedDataset, seed: int, arrival: Arrival) -> Record:
     seconds = process_time() - start
     probabilities = model.probabilities(view, model.score_rows(view, query.rows()))
     targets = query.targets(model.classes_)
-    is_new = np.isin(targets, np.flatnonzero([one.session for one in model._table.classes]))
+    is_new = np.isin(
+        targets, np.flatnonzero([known_class.session for known_class in model._table.classes])
+    )
     record: Record = {
         "classes": len(model.classes_),
         "accuracy": rounded(float((probabilities.argmax(axis=1) == targets).mean())),
@@ -64,9 +66,9 @@ def measured(data: LoadedDataset, seed: int, arrival: Arrival) -> Record:
     for coverage in COVERAGES:
         thresholds = calibration.thresholds(coverage)
         sets = classes_above(probabilities, thresholds, model.classes_)
-        sizes = np.array([len(one) for one in sets])
+        sizes = np.array([len(classes) for classes in sets])
         names = zip(sets, targets.tolist(), strict=True)
-        holds = np.array([model.classes_[target] in one for one, target in names])
+        holds = np.array([model.classes_[target] in classes for classes, target in names])
         alone = probabilities[np.arange(targets.size), targets] >= thresholds[targets]
         record[str(coverage)] = {
             "known": rounded(float(holds[~is_new].mean())),
@@ -84,19 +86,24 @@ def page(records: Sequence[Record]) -> str:
     """Write a table: a row for each graph, arrival and coverage."""
     rows = []
     for graph, arrival, coverage in product(GRAPHS, ARRIVALS, COVERAGES):
-        some = [one for one in records if (one["graph"], one["arrival"]) == (graph, arrival)]
+        some = [
+            record for record in records if (record["graph"], record["arrival"]) == (graph, arrival)
+        ]
         if some:
-            found = [one[str(coverage)] for one in some]
+            found = [record[str(coverage)] for record in some]
             rows.append(
                 [
                     graph,
                     f"`{arrival}`",
                     f"{100 * coverage:g}",
-                    *(_percent([one[name] for one in found]) for name in CONTAINED),
-                    *(_mean([one[name] for one in found]) for name in ("size_known", "size_new")),
-                    f"{100 * np.mean([one['one_class'] for one in found]):.0f}",
-                    f"{np.mean([one['classes'] for one in some]):.0f}",
-                    _mean([one["calibration_seconds"] for one in some]),
+                    *(_percent([record[name] for record in found]) for name in CONTAINED),
+                    *(
+                        _mean([record[name] for record in found])
+                        for name in ("size_known", "size_new")
+                    ),
+                    f"{100 * np.mean([record['one_class'] for record in found]):.0f}",
+                    f"{np.mean([record['classes'] for record in some]):.0f}",
+                    _mean([record["calibration_seconds"] for record in some]),
                     str(len(some)),
                 ]
             )

@@ -1,7 +1,7 @@
-"""What each ingredient of the published protocol is worth, and the authors' numbers beside ours.
+"""Effect of each ingredient of the published protocol, and the authors' numbers next to ours.
 
-    python -m studies.published --data DIR     # measures what is missing, then writes the tables
-    python -m studies.published                # writes the tables again
+    python -m studies.published --data DIR     # measure what is missing, then write the tables
+    python -m studies.published                # write the tables again
 
 The known classes are learned once for all choices of ingredients. Writes
 ``studies/records/published.json``, stream by stream, and from it
@@ -45,7 +45,7 @@ AS_THE_AUTHORS = {
 
 @dataclass(frozen=True)
 class Contender:
-    """A prototype method as it is evaluated."""
+    """Prototype method and its parameters."""
 
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +71,7 @@ SHOWN = ("hag-meta", "proto-gcn", "proto-gat", "sgc-mean")
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the tables."""
+    """Measure what is missing if data is given, and write the tables."""
     parser = record_file.parser(__doc__)
     parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=CONTENDERS)
     options = parser.parse_args()
@@ -80,11 +80,11 @@ def main() -> None:
         names = ("graph", "contender", "seed")
         record_file.measure_missing(RECORDS, names, wanted, options.data, measured)
     records = record_file.read(RECORDS)
-    (PAGES / "published-measured.md").write_text(told(records, record_file.read(AUTHORS)))
+    (PAGES / "published-measured.md").write_text(page_text(records, record_file.read(AUTHORS)))
 
 
 def measured(data: LoadedDataset, name: str, seed: int) -> Record:
-    """One stream: the accuracy of every session, for every choice of ingredients."""
+    """Measure the accuracy of every session for every choice of ingredients."""
     contender = CONTENDERS[name]
     model = ng.make_method(contender.method, seed=seed, **contender.parameters)
     stream = data.stream(seed=seed, arrival="with-class")
@@ -92,21 +92,21 @@ def measured(data: LoadedDataset, name: str, seed: int) -> Record:
     results = [evaluate_published(model, stream, ingredients=choice) for choice in choices]
     return {
         "accuracy": {
-            variant: [round(one.micro_accuracy, 4) for one in result.sessions]
+            variant: [round(session.micro_accuracy, 4) for session in result.sessions]
             for variant, result in zip(VARIANTS, results, strict=True)
         },
     }
 
 
-def told(records: Sequence[Record], authors: Sequence[Record]) -> str:
-    """All tables, as a page includes them."""
+def page_text(records: Sequence[Record], authors: Sequence[Record]) -> str:
+    """Return all tables, as a page includes them."""
     parts = [
         "<!-- Written by studies/published.py. -->",
         "**Accuracy in % on the public amazon part: the authors' code and ours**",
         comparison_table(records, authors),
     ]
     for graph in GRAPHS:
-        some = [one for one in records if one["graph"] == graph]
+        some = [record for record in records if record["graph"] == graph]
         if some:
             parts += [f"**{graph}: last session, in %, and what changes without an ingredient**"]
             parts += [ingredient_table(some)]
@@ -114,17 +114,17 @@ def told(records: Sequence[Record], authors: Sequence[Record]) -> str:
 
 
 def comparison_table(records: Sequence[Record], authors: Sequence[Record]) -> str:
-    """Means over the seeds that both have."""
+    """Return a table of means over the seeds that both have."""
     ours = [
-        one
-        for one in records
-        if (one["graph"], one["contender"]) == ("amazon-clothing", "hag-meta")
+        record
+        for record in records
+        if (record["graph"], record["contender"]) == ("amazon-clothing", "hag-meta")
     ]
-    seeds = sorted({one["seed"] for one in ours} & {one["seed"] for one in authors})
+    seeds = sorted({record["seed"] for record in ours} & {record["seed"] for record in authors})
     rows = []
     for variant, title in AS_THE_AUTHORS.items():
-        theirs = [one["accuracy"][title] for one in authors if one["seed"] in seeds]
-        mine = [one["accuracy"][variant][1:] for one in ours if one["seed"] in seeds]
+        theirs = [record["accuracy"][title] for record in authors if record["seed"] in seeds]
+        mine = [record["accuracy"][variant][1:] for record in ours if record["seed"] in seeds]
         for who, values in (("authors' code", theirs), ("ours", mine)):
             cells = [percent(column) for column in zip(*values, strict=True)]
             rows.append([f"{title}, {who}", *cells])
@@ -133,9 +133,9 @@ def comparison_table(records: Sequence[Record], authors: Sequence[Record]) -> st
 
 
 def ingredient_table(records: Sequence[Record]) -> str:
-    """One row for everything, then one for what each ingredient left out changes."""
+    """Return a table: all ingredients, then the change without each of them."""
     last = {
-        name: {one["seed"]: _last(one) for one in records if one["contender"] == name}
+        name: {record["seed"]: _last(record) for record in records if record["contender"] == name}
         for name in CONTENDERS
     }
     shown = [name for name in SHOWN if last[name]]
@@ -147,7 +147,7 @@ def ingredient_table(records: Sequence[Record]) -> str:
     on_base = [last.get(f"{name}, pre-trained on base", {}) for name in shown]
     if any(on_base):
         cells = [
-            _change(last[name], one, EVERYTHING) for name, one in zip(shown, on_base, strict=True)
+            _change(last[name], base, EVERYTHING) for name, base in zip(shown, on_base, strict=True)
         ]
         rows.append(["pre-trained on the base classes alone", *cells])
     return Table.of(["ingredients", *shown], rows).markdown()
@@ -158,7 +158,7 @@ def _last(record: Record) -> dict[str, float]:
 
 
 def _values(by_seed: Mapping[int, dict[str, float]], variant: str) -> list[float]:
-    return [one[variant] for one in by_seed.values()]
+    return [record[variant] for record in by_seed.values()]
 
 
 def _change(

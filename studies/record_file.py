@@ -1,4 +1,4 @@
-"""The records of a study: one JSON file, written after every measurement, that names its code."""
+"""Records of a study: a JSON file, written after every measurement, with the hash of the code."""
 
 import argparse
 import json
@@ -20,12 +20,12 @@ Record: TypeAlias = dict[str, Any]
 
 
 def read(path: Path) -> list[Record]:
-    """All records there are."""
+    """Return all records of a file."""
     return json.loads(path.read_text()) if path.exists() else []
 
 
 def rounded(value: float) -> float | None:
-    """To four places, for a record; JSON knows no NaN.
+    """Round to four places for a record; None for NaN, which JSON does not have.
 
     Args:
         value: A number, or NaN.
@@ -34,7 +34,7 @@ def rounded(value: float) -> float | None:
 
 
 def parser(document: str | None, seeds: int = 5) -> argparse.ArgumentParser:
-    """What every study can be asked.
+    """Return the parser with the options of every study.
 
     Args:
         document: The study's own docstring.
@@ -54,7 +54,7 @@ def measure_missing(
     data: str,
     measured: Callable[..., Record],
 ) -> None:
-    """What is not on record yet, one after the other; a graph is loaded when it is needed.
+    """Measure what is not recorded yet, and load each graph when it is needed.
 
     Args:
         path: The file.
@@ -73,7 +73,7 @@ def add_missing(
     wanted: Iterable[tuple[Any, ...]],
     measured: Callable[..., Record],
 ) -> None:
-    """The same for what is not about one of the graphs.
+    """Measure what is not recorded yet, for studies without real graphs.
 
     Args:
         path: The file.
@@ -83,7 +83,7 @@ def add_missing(
     """
 
     def name(record: Record) -> tuple[Any, ...]:
-        return tuple(record[one] for one in names)
+        return tuple(record[name] for name in names)
 
     done = {name(record) for record in read(path)}
     for values in wanted:
@@ -94,9 +94,9 @@ def add_missing(
 
 
 def add(path: Path, record: Record, order: Callable[[Record], Any]) -> None:
-    """One more, with the code that made it; a cut costs one measurement at most."""
+    """Add a record and the hash of the code that made it, and write the file."""
     records: Sequence[Record] = sorted([*read(path), {**record, "source": this_code()}], key=order)
-    lines = ",\n".join(json.dumps(one) for one in records)
+    lines = ",\n".join(json.dumps(record) for record in records)
     part = path.with_suffix(".part")
     part.write_text(f"[\n{lines}\n]\n")
     part.replace(path)

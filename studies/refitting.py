@@ -1,13 +1,13 @@
-"""What a fit anew is worth to a store that has many more labels than it began with.
+"""Accuracy that a refit gains in a store with many more labels than at its start.
 
-    python -m studies.refitting --data DIR     # measures what is missing, then writes the table
-    python -m studies.refitting                # writes the table again
+    python -m studies.refitting --data DIR     # measure what is missing, then write the table
+    python -m studies.refitting                # write the table again
 
 A store starts with five labels of every class and gets more, drawn at random from all nodes, until
-there are twice and five times as many. Each time two models are asked about the nodes that nobody
-labelled: the one that was fitted on the first labels and told of the others, and one that is fitted
-on all of them. Writes ``studies/records/refitting.json``, graph by graph and seed by seed, and from
-it ``docs/how-to/refitting-measured.md``.
+there are twice and five times as many. Each time two models predict the unlabelled nodes: the one
+that was fitted on the first labels and got the others later, and one that is fitted on all. Writes
+``studies/records/refitting.json``, graph by graph and seed by seed, and from it
+``docs/how-to/refitting-measured.md``.
 """
 
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ TIMES = (2, 5)
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     options = record_file.parser(__doc__).parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
     page = PAGES.parent / "how-to" / "refitting-measured.md"
-    page.write_text(told(record_file.read(RECORDS)))
+    page.write_text(page_text(record_file.read(RECORDS)))
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:
-    """One store, with ever more labels."""
+    """Measure a store with more and more labels."""
     draws = Seeds(seed).generator("refitting")
     first = {name: draws.permutation(rows)[:SHOTS] for name, rows in sorted(data.labels.items())}
     began = np.concatenate(list(first.values()))
@@ -57,11 +57,11 @@ def measured(data: LoadedDataset, seed: int) -> Record:
     return found
 
 
-def told(records: Sequence[Record]) -> str:
-    """A row for each graph and number of labels: right answers in percent."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with a row for each graph and number of labels: accuracies in percent."""
     rows = []
-    for graph in [name for name in GRAPHS if any(one["graph"] == name for one in records)]:
-        some = [one for one in records if one["graph"] == graph]
+    for graph in [name for name in GRAPHS if any(record["graph"] == name for record in records)]:
+        some = [record for record in records if record["graph"] == graph]
         start = _percent(some, "start").mean()
         for times in TIMES:
             before, after = _percent(some, f"told {times}"), _percent(some, f"fitted {times}")
@@ -75,7 +75,7 @@ def told(records: Sequence[Record]) -> str:
 
 
 def _percent(records: Sequence[Record], way: str) -> np.ndarray:
-    return 100 * np.array([one[way]["accuracy"] for one in records])
+    return 100 * np.array([record[way]["accuracy"] for record in records])
 
 
 if __name__ == "__main__":

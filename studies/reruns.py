@@ -54,14 +54,15 @@ def draw(documents: list[dict[str, Any]], count: int, seed: int, seconds: float)
         for document in documents
         if document["stream_version"] == STREAM_VERSION
         and document["protocol"] == "strict"
-        and sum(one["seconds"] + one["query_seconds"] for one in document["sessions"]) <= seconds
+        and sum(session["seconds"] + session["query_seconds"] for session in document["sessions"])
+        <= seconds
     ]
     chosen: list[dict[str, Any]] = []
     graphs: dict[str, int] = {}
-    for method in draws.permutation(sorted({one["method"] for one in possible})):
-        own = [one for one in possible if one["method"] == method]
-        fewest = min(graphs.get(one["dataset"], 0) for one in own)
-        own = [one for one in own if graphs.get(one["dataset"], 0) == fewest]
+    for method in draws.permutation(sorted({record["method"] for record in possible})):
+        own = [record for record in possible if record["method"] == method]
+        fewest = min(graphs.get(record["dataset"], 0) for record in own)
+        own = [record for record in own if graphs.get(record["dataset"], 0) == fewest]
         chosen.append(own[draws.integers(len(own))])
         graphs[chosen[-1]["dataset"]] = fewest + 1
     return chosen[:count]

@@ -1,9 +1,9 @@
-"""How time and memory grow with the graph, from ten thousand nodes to ten million.
+"""Growth of time and memory with the graph, from ten thousand nodes to ten million.
 
-    python -m studies.scale --folder DIR     # measures what is missing, then writes the page
+    python -m studies.scale --folder DIR     # measure what is missing, then write the page
     python -m studies.scale --folder DIR --nodes 20000 100000
     python -m studies.scale --folder DIR --keys text --steps build hops fit teach
-    python -m studies.scale                  # writes the page again
+    python -m studies.scale                  # write the page again
 
 Tables with a power law of degrees are drawn (``performance.power_law``), 20 entries and 128 columns
 of half precision for each node, 200 classes, of which 195 are known by a hundredth of their nodes,
@@ -79,7 +79,7 @@ Values = Mapping[int, float]
 
 
 def main() -> None:
-    """Measure if there is a folder to work in, and write the page."""
+    """Measure what is missing if a folder is given, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--folder", type=Path, help="measure what is missing, in this folder")
     parser.add_argument("--nodes", type=int, nargs="+", default=SIZES)
@@ -93,11 +93,11 @@ def main() -> None:
         record_file.add_missing(RECORDS, ("nodes", "step"), wanted, make)
     records = record_file.read(RECORDS)
     save_svg(drawn(records), PAGES / "scale.svg")
-    (PAGES / "scale-measured.md").write_text(told(records))
+    (PAGES / "scale-measured.md").write_text(page_text(records))
 
 
 def measured(folder: Path, nodes: int, step: str) -> Record:
-    """One step in a new process: none inherits the memory of another."""
+    """Measure a step in a new process, so that peaks of memory do not add up."""
     place = folder / f"{nodes}{TEXT_KEYS if step.endswith(TEXT_KEYS) else ''}"
     place.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "studies.scale_steps", step, str(place), str(nodes)]
@@ -107,12 +107,16 @@ def measured(folder: Path, nodes: int, step: str) -> Record:
 
 
 def values_of(records: Sequence[Record], measure: str) -> Values:
-    """One measure at every size."""
-    return {one["nodes"]: one["seconds"][measure] for one in records if measure in one["seconds"]}
+    """Return a measure by number of nodes."""
+    return {
+        record["nodes"]: record["seconds"][measure]
+        for record in records
+        if measure in record["seconds"]
+    }
 
 
 def exponent(values: Values) -> str:
-    """The slope of a straight line through the larger sizes, both axes logarithmic.
+    """Return the slope of a straight line through the larger sizes, both axes logarithmic.
 
     >>> exponent({10**5: 1.0, 10**6: 10.0})
     '1.00'
@@ -124,9 +128,9 @@ def exponent(values: Values) -> str:
     return f"{slope:.2f}"
 
 
-def told(records: Sequence[Record]) -> str:
-    """Two tables and the figure."""
-    sizes = sorted({one["nodes"] for one in records})
+def page_text(records: Sequence[Record]) -> str:
+    """Return the page: two tables and the figure."""
+    sizes = sorted({record["nodes"] for record in records})
     head = [f"{nodes:,} nodes" for nodes in sizes]
     rows = []
     for measure, name in MEASURED.items():
@@ -137,7 +141,8 @@ def told(records: Sequence[Record]) -> str:
             for nodes in sizes]  # fmt: skip
     rows.insert(3, ["ratio: disk to memory", *both, ""])
     memory = {
-        (one["nodes"], one["step"]): f"{one['anonymous_bytes'] / 1e6:,.0f}" for one in records
+        (record["nodes"], record["step"]): f"{record['anonymous_bytes'] / 1e6:,.0f}"
+        for record in records
     }
     held = [[name, *(memory.get((n, step), "–") for n in sizes)] for step, name in MEMORY.items()]
     return "\n\n".join(
@@ -157,22 +162,24 @@ def told(records: Sequence[Record]) -> str:
 
 
 def _with_texts(records: Sequence[Record]) -> Table:
-    """Seconds by size where keys are texts, and the memory of the build."""
-    texts = [one for one in records if one["step"].endswith(TEXT_KEYS)]
-    sizes = sorted({one["nodes"] for one in texts})
+    """Return the tables for text keys: seconds by size, and memory of the build."""
+    texts = [record for record in records if record["step"].endswith(TEXT_KEYS)]
+    sizes = sorted({record["nodes"] for record in texts})
     rows = []
     for measure in TEXTS:
         values = values_of(texts, f"{measure}{TEXT_KEYS}")
         cells = [_seconds(values.get(nodes)) for nodes in sizes]
         rows.append([MEASURED[measure], *cells, exponent(values)])
-    peaks = {one["nodes"]: one["anonymous_bytes"] for one in texts if "build" in one["step"]}
+    peaks = {
+        record["nodes"]: record["anonymous_bytes"] for record in texts if "build" in record["step"]
+    }
     held = [f"{peaks[nodes] / 1e6:,.0f} MB" for nodes in sizes]
     rows.append(["memory of the build", *held, exponent(peaks)])
     return Table.of(["", *(f"{nodes:,} nodes" for nodes in sizes), "exponent"], rows)
 
 
 def _billion(records: Sequence[Record]) -> Table:
-    """Microseconds a node where most nodes were measured, and core hours for a billion."""
+    """Return microseconds per node at the largest size, and core hours for a billion nodes."""
     rows = []
     for measure in WHOLE:
         values = values_of(records, measure)
@@ -192,7 +199,7 @@ def _seconds(value: float | None) -> str:
 
 @figure_style
 def drawn(records: Sequence[Record]) -> Figure:
-    """Seconds over entries, both logarithmic, with the line of the bare kernel."""
+    """Draw seconds against entries, both logarithmic, with the line of the bare kernel."""
     figure, axes = panel("", "directed edges (log scale)", "CPU seconds (log scale)", (6.4, 4.4))
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -219,7 +226,7 @@ def drawn(records: Sequence[Record]) -> Figure:
 
 
 def described(records: Sequence[Record]) -> str:
-    """The figure in words."""
+    """Describe the figure in words."""
     ends = []
     for measure in ("bare hops", *DRAWN):
         values = values_of(records, measure)

@@ -1,4 +1,4 @@
-"""The steps that ``studies.scale`` measures, each in a process of its own.
+"""Steps that ``studies.scale`` measures, each in a new process.
 
     python -m studies.scale_steps STEP FOLDER NODES     # prints what it took, as JSON
     python -m studies.scale_steps "build, text keys" FOLDER NODES
@@ -52,32 +52,32 @@ TEXT_KEYS = ", text keys"
 
 @dataclass(frozen=True)
 class Case:
-    """One size and kind of keys, and the folder for it."""
+    """Number of nodes, type of keys, and the working folder."""
 
     folder: Path
     nodes: int
     keys: str = "integer"
 
     def opened(self) -> ng.Graph:
-        """The graph as a store opens it, with a place for what takes long to work out."""
+        """Open the graph as a store does, with a folder for derived data."""
         cache = FolderCache(self.folder / "derived")
         return ng.load_graph(self.folder / "graph").with_array_cache(cache)
 
     def model(self) -> "Method":
-        """The one that was fitted."""
+        """Load the fitted model."""
         return ng.load_model(self.folder / "model")
 
     def labels(self) -> Labels:
-        """Some nodes of every known class: node i is of class i modulo their number."""
+        """Return labels of every known class; node ``i`` has class ``i % CLASSES``."""
         size = self.nodes // CLASSES
         return self._of(range(CLASSES - NEW), np.arange(0, size, min(ONE_OF, size // SHOTS)))
 
     def new_labels(self, turn: int) -> Labels:
-        """Some nodes of each of the classes that come later, others each turn."""
+        """Return labels of each new class, different ones in each round."""
         return self._of(range(CLASSES - NEW, CLASSES), 1 + SHOTS * turn + np.arange(SHOTS))
 
     def keys_of(self, numbers: NDArray[np.int64]) -> list[Key]:
-        """The keys of nodes in the tables."""
+        """Return the keys of nodes."""
         keys: list[Key] = node_keys(numbers, self.keys).to_pylist()
         return keys
 
@@ -86,7 +86,7 @@ class Case:
 
 
 def tables(case: Case) -> None:
-    """Write the tables that all starts from, which is not measured."""
+    """Write the tables of the graph; this is not measured."""
     if not (case.folder / "tables").exists():
         shutil.rmtree(case.folder / "draft", ignore_errors=True)
         write_tables(
@@ -102,7 +102,7 @@ def tables(case: Case) -> None:
 
 
 def build(case: Case) -> Seconds:
-    """Parquet to a graph on disk."""
+    """Build a graph on disk from Parquet."""
     tables(case)
     shutil.rmtree(case.folder / "graph", ignore_errors=True)
     nodes, edges = case.folder / "tables" / "nodes", case.folder / "tables" / "edges"
@@ -111,7 +111,7 @@ def build(case: Case) -> Seconds:
 
 
 def bare_kernel(case: Case) -> Seconds:
-    """Two hops by torch alone: operator and features ready in memory, in single precision."""
+    """Compute two hops with torch alone, in single precision from memory."""
     graph = ng.load_graph(case.folder / "graph")
     matrix = Operator(graph._adjacency.normalised).forward_matrix
     layers = [torch.from_numpy(widened(np.array(graph._store.feature_matrix)))]
@@ -125,14 +125,14 @@ def bare_kernel(case: Case) -> Seconds:
 
 
 def hops(case: Case) -> Seconds:
-    """As ``nodegraft propagate`` does it, every block on the disk before the next is begun."""
+    """Propagate as ``nodegraft propagate`` does, with every block flushed before the next."""
     shutil.rmtree(case.folder / "graph" / "propagated", ignore_errors=True)
     graph = ng.load_graph(case.folder / "graph")
     return {"kept hops": timed(lambda: propagate(graph, HOPS))[0]}
 
 
 def fit(case: Case) -> Seconds:
-    """The default method, on all classes but the last few."""
+    """Fit the default method on all classes but the last few."""
     model, graph = ng.Graft(), case.opened()
     seconds, _ = timed(lambda: model.fit(graph, case.labels()))
     shutil.rmtree(case.folder / "model", ignore_errors=True)
@@ -143,7 +143,7 @@ def fit(case: Case) -> Seconds:
 
 
 def teach(case: Case) -> Seconds:
-    """Open graph and model, answer; then new classes, and the answer after them."""
+    """Open graph and model and predict; then add classes and predict again."""
     asked = case.keys_of(np.array([case.nodes // 2]))
     started, opening = time.process_time(), time.perf_counter()
     graph, model = case.opened(), case.model()
@@ -163,7 +163,7 @@ def teach(case: Case) -> Seconds:
 
 
 def grow(case: Case) -> Seconds:
-    """New nodes and edges, ends anywhere, and an answer about one of them; twice, the second told.
+    """Grow by nodes and random edges and predict a new node; twice, and measure the second time.
 
     The first also opens the files.
     """
@@ -183,7 +183,7 @@ def grow(case: Case) -> Seconds:
 
 
 def score_all(case: Case) -> Seconds:
-    """The likeliest class of every node, in blocks."""
+    """Predict every node in blocks."""
     graph, model = case.opened(), case.model()
     model.predict(graph, case.keys_of(np.array([0])))
     return {"score all": timed(lambda: sum(some.rows.size for some in model.predict_all(graph)))[0]}

@@ -18,11 +18,11 @@ SEARCHES = Path(__file__).parents[1] / "experiments" / "search"
 
 def main() -> None:
     """Write the table."""
-    (PAGES / "searches-measured.md").write_text(told())
+    (PAGES / "searches-measured.md").write_text(page_text())
 
 
 def best_parameters(method: str, graph: str) -> dict[str, Any]:
-    """What the search chose for a graph; nothing for a method that was not searched for."""
+    """Return the parameters that the search chose for a graph; empty without a search."""
     path = SEARCHES / f"{method}.json"
     if not path.exists():
         return {}
@@ -30,21 +30,23 @@ def best_parameters(method: str, graph: str) -> dict[str, Any]:
     return chosen
 
 
-def told() -> str:
-    """One row for each method and graph."""
+def page_text() -> str:
+    """Return a table with a row for each method and graph."""
     head = ["method", "graph", "trials", "as by default", "best", "gain", "chosen"]
     found = [json.loads(path.read_text()) for path in sorted(SEARCHES.glob("*.json"))]
     rows = [
-        row(one["method"], graph, kept) for one in found for graph, kept in one["datasets"].items()
+        row(search["method"], graph, kept)
+        for search in found
+        for graph, kept in search["datasets"].items()
     ]
     table = Table.of(head, rows).markdown()
     return f"<!-- Written by studies/searches.py. -->\n\n{table}\n"
 
 
 def row(method: str, graph: str, kept: dict[str, Any]) -> list[str]:
-    """One search; its first trial is the method as it is by default."""
+    """Return the row of a search; its first trial is the default."""
     default, best = kept["trials"][0], kept["best"]
-    scores = [100 * one["score"] for one in (default, best)]
+    scores = [100 * trial["score"] for trial in (default, best)]
     changed = {
         name: value
         for name, value in best["parameters"].items()

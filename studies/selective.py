@@ -1,4 +1,4 @@
-"""What is right among the answers that are given when a model abstains on the others."""
+"""Precision, coverage and risk of a model that abstains below a confidence."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Bools = NDArray[np.bool_]
 
 
 def balanced_weights(targets: Ints) -> Floats:
-    """One divided by the size of each node's class: every class counts alike, however large.
+    """Return weights with which every class counts the same: 1 / size of each node's class.
 
     >>> balanced_weights(np.array([0, 0, 3])).tolist()
     [0.5, 0.5, 1.0]
@@ -27,18 +27,18 @@ def balanced_weights(targets: Ints) -> Floats:
 def precision_and_coverage(
     confidence: Floats, correct: Bools, threshold: float, weights: Floats | None = None
 ) -> tuple[float, float]:
-    """How many of the answers this confident are right, and how many answers are this confident.
+    """Return precision and coverage of the predictions with at least some confidence.
 
-    Precision is NaN where no answer is.
+    Precision is NaN where there are none.
 
     >>> precision_and_coverage(np.array([0.9, 0.8, 0.2]), np.array([True, False, True]), 0.9)
     (1.0, 0.3333333333333333)
 
     Args:
-        confidence: How sure each answer was.
-        correct: Whether it was right.
-        threshold: The least confidence at which an answer is given.
-        weights: How much each answer counts; all alike if none are given.
+        confidence: Confidence of each prediction.
+        correct: Whether each prediction is correct.
+        threshold: The least confidence at which a prediction is given.
+        weights: Weight of each prediction; None for equal ones.
     """
     weights = np.ones(confidence.size) if weights is None else weights
     accepted = np.where(confidence >= threshold, weights, 0.0)
@@ -50,19 +50,19 @@ def precision_and_coverage(
 def risk_coverage(
     confidence: Floats, correct: Bools, coverages: Floats, weights: Floats | None = None
 ) -> Floats:
-    """The share of wrong answers among the most confident ones, for each share that is answered.
+    """Return the error rate of the most confident predictions at each coverage.
 
-    Answers of equal confidence are equally wrong on average: their order says nothing.
+    Predictions of equal confidence share their mean error, because their order is arbitrary.
 
     >>> confidence, correct = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
     >>> risk_coverage(confidence, correct, np.array([0.25, 0.5, 1.0])).tolist()
     [0.0, 0.25, 0.5]
 
     Args:
-        confidence: How sure each answer was.
-        correct: Whether it was right.
-        coverages: Shares of nodes that are answered, the surest first.
-        weights: How much each answer counts; all alike if none are given.
+        confidence: Confidence of each prediction.
+        correct: Whether each prediction is correct.
+        coverages: Shares of nodes that are predicted, the most confident first.
+        weights: Weight of each prediction; None for equal ones.
     """
     weights = np.ones(confidence.size) if weights is None else weights
     _, place = np.unique(-confidence, return_inverse=True)

@@ -1,14 +1,14 @@
 """Accuracy of ``graft`` against the size of the graph, on a block model with weak features.
 
-    python -m studies.sizes                     # measures what is missing, then writes the table
+    python -m studies.sizes                     # measure what is missing, then write the table
     python -m studies.sizes --large             # 2,000,000 nodes, too (about 6 GB of memory)
     python -m studies.sizes --nodes 20000 60000 --seeds 2
-    python -m studies.sizes --nodes             # writes the table again
+    python -m studies.sizes --nodes             # write the table again
 
 20 classes of equal size whose means lie half a standard deviation apart, eight edges for each node,
 of which four in five stay within a class. Twelve classes have 20 labels each, then eight are added
-with five labels each; asked are 20,000 other nodes. Signals are the same at every size, so accuracy
-should be, too. Each measurement is a process of its own on one thread. Writes
+with five labels each; 20,000 other nodes are predicted. Signals are the same at every size, so
+accuracy should be, too. Each measurement is a process of its own on one thread. Writes
 ``studies/records/sizes.json``, one measurement after the other, and from it
 ``docs/explanation/sizes-measured.md``.
 """
@@ -47,7 +47,7 @@ QUERIES = 20_000
 
 @dataclass(frozen=True)
 class Case:
-    """One drawn graph with its labels and queries."""
+    """Drawn graph with its labels and queries."""
 
     graph: ng.Graph
     """The graph; keys are row numbers."""
@@ -93,9 +93,9 @@ class Case:
         Args:
             predictions: The predicted class of each query.
         """
-        answers = np.array(predictions)
+        predicted = np.array(predictions)
         recalls = [
-            (answers[np.isin(self.queries, rows)] == name).mean()
+            (predicted[np.isin(self.queries, rows)] == name).mean()
             for name, rows in self.members.items()
         ]
         return float(np.mean(recalls))

@@ -1,7 +1,7 @@
-"""Whether labels that ``suggest`` asks for teach more than labels drawn at random.
+"""Accuracy gained by labels that ``suggest`` asks for, against labels drawn at random.
 
-    python -m studies.suggesting --data DIR     # measures what is missing, then writes the table
-    python -m studies.suggesting                # writes the table again
+    python -m studies.suggesting --data DIR     # measure what is missing, then write the table
+    python -m studies.suggesting                # write the table again
 
 A store starts with five labels of every class. It gets fifty more, all at once and with their true
 classes: those that it suggests, or as many drawn at random. Both start from the same model and are
@@ -40,26 +40,28 @@ MEASURES = {"accuracy": "accuracy", "recall": "macro accuracy"}
 
 
 def main() -> None:
-    """Measure if there is data to measure on, and write the table."""
+    """Measure what is missing if data is given, and write the table."""
     parser = record_file.parser(__doc__, seeds=10)
     parser.set_defaults(graphs=GRAPHS)
     options = parser.parse_args()
     if options.data:
-        # Seed by seed: a study that is cut has as many of each graph.
+        # Seed by seed: an interrupted study has as many of each graph.
         wanted = ((graph, seed) for seed, graph in product(range(options.seeds), options.graphs))
         record_file.measure_missing(RECORDS, ("graph", "seed"), wanted, options.data, measured)
-    (PAGES.parent / "how-to" / "suggest-measured.md").write_text(told(record_file.read(RECORDS)))
+    (PAGES.parent / "how-to" / "suggest-measured.md").write_text(
+        page_text(record_file.read(RECORDS))
+    )
 
 
 def measured(data: LoadedDataset, seed: int) -> Record:
-    """One store, taught in both ways."""
+    """Measure a store with labels chosen in both ways."""
     graph, draws = data.graph, Seeds(seed).generator("suggesting")
     first = {name: draws.permutation(rows)[:SHOTS] for name, rows in sorted(data.labels.items())}
     labels = StoreLabels().added({name: graph.keys_of(rows) for name, rows in first.items()})
     state = first_state(graph, labels, "graft", {})
     free = np.setdiff1d(data.labels.rows(), np.concatenate(list(first.values())))
     chosen = {
-        "suggest": graph.rows_of([one.node for one in suggestions(state, MORE)]),
+        "suggest": graph.rows_of([suggestion.node for suggestion in suggestions(state, MORE)]),
         "random": draws.choice(free, MORE, replace=False),
     }
     asked = np.setdiff1d(free, np.concatenate(list(chosen.values())))
@@ -70,27 +72,27 @@ def measured(data: LoadedDataset, seed: int) -> Record:
 
 
 def taught(state: State, truth: NodeLabels, rows: IntArray) -> State:
-    """The store with some true labels more."""
+    """Return the store with more true labels."""
     more = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
     return state.relabelled(state.labels.labelled({name: k for name, k in more.items() if k}))
 
 
 def scored(state: State, truth: NodeLabels, rows: IntArray) -> Record:
-    """The share of right answers about some nodes, and the mean of that over classes."""
+    """Return accuracy and macro accuracy on some nodes."""
     asked = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
     found = count_correct(state, {name: tuple(keys) for name, keys in asked.items() if keys})
     recalls = [found.recall(name) for name in found.asked]
     return {"accuracy": round(found.accuracy or 0.0, 5), "recall": round(np.mean(recalls), 5)}
 
 
-def told(records: Sequence[Record]) -> str:
-    """Two rows for each graph."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return a table with two rows for each graph."""
     rows = []
-    for graph in dict.fromkeys(one["graph"] for one in records):
-        some = [one for one in records if one["graph"] == graph]
+    for graph in dict.fromkeys(record["graph"] for record in records):
+        some = [record for record in records if record["graph"] == graph]
         for measure, name in MEASURES.items():
             values = {
-                way: 100 * np.array([one[way][measure] for one in some])
+                way: 100 * np.array([record[way][measure] for record in some])
                 for way in ("start", "random", "suggest")
             }
             means = [f"{value.mean():.1f}" for value in values.values()]

@@ -1,4 +1,4 @@
-"""What teaching, undoing and growing cost ``graft``, until the next answer.
+"""Time of adding a class, undoing and growing with ``graft``, up to the next prediction.
 
     python -m studies.teaching                 # 20,000 nodes, 195 classes of 5 labels
     python -m studies.teaching --large         # 1,000,000 nodes and 50 labels, too: 10 GB, an hour
@@ -105,11 +105,11 @@ def _grow(model: ng.Graft, graph: ng.Graph, seed: int) -> float:
     keys = [graph.num_nodes + number for number in range(NEW_NODES)]
     rows = np.sort(draws.choice(graph.num_nodes, NEW_NODES, replace=False))
     features = np.asarray(graph.features(rows))
-    one = draws.integers(graph.num_nodes + NEW_NODES, size=NEW_EDGES).tolist()
-    other = draws.choice(keys, NEW_EDGES).tolist()
+    source = draws.integers(graph.num_nodes + NEW_NODES, size=NEW_EDGES).tolist()
+    target = draws.choice(keys, NEW_EDGES).tolist()
 
     def grow() -> None:
-        larger = graph.grow(keys, features, list(zip(one, other, strict=True)))
+        larger = graph.grow(keys, features, list(zip(source, target, strict=True)))
         model.score_rows(larger, np.arange(graph.num_nodes, larger.num_nodes))
 
     return timed(grow)[0]

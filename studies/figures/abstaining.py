@@ -1,4 +1,4 @@
-"""A figure of what abstaining is worth: the error that is left, by how many remain."""
+"""Figure of the error rate by coverage when a model abstains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,26 +34,26 @@ WIDTH, HEIGHT, MARGIN = 2.1, 2.1, 1.0
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What is left if only answers of at least some probability are accepted."""
+    """Coverage and precision of predictions of at least some confidence."""
 
     coverage: Sequence[float]
-    """The share of nodes whose answer is accepted, one for each seed."""
+    """Share of nodes whose prediction is accepted, for each seed."""
 
     precision: Sequence[float]
-    """The share of right answers among the accepted, one for each seed; NaN if none is accepted."""
+    """Share of correct ones among the accepted predictions, for each seed; NaN without any."""
 
     @property
     def point(self) -> tuple[float, float]:
-        """Answered and wrong, in percent; a seed that accepts nothing has no precision (NaN)."""
+        """Coverage and error rate in percent; a seed that accepts nothing has no precision."""
         return _percent(self.coverage), 100.0 - _percent(self.precision)
 
 
 @dataclass(frozen=True)
 class ErrorCurve:
-    """How many answers are wrong, by how many are accepted."""
+    """Error rate by coverage."""
 
     errors: Sequence[Sequence[float]]
-    """A row for each seed: shares of wrong answers at coverages on an even grid up to 1."""
+    """Error rates of each seed (rows) at coverages on an even grid up to 1."""
 
     levels: Mapping[float, Acceptance]
     """Least probability -> what is accepted at it."""
@@ -76,7 +76,7 @@ class AbstainingCurves:
 
 
 def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
-    """A column for each graph, a row for each way of counting, a line for each session.
+    """Draw a column for each graph, a row for each way of counting, and a line for each session.
 
     >>> curve = ErrorCurve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
     >>> sessions = {"session 0": curve, "last session": curve}
@@ -94,9 +94,9 @@ def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
     figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
     grid = figure.subplots(len(ways), len(graphs), squeeze=False, sharex=True, sharey=True)
     for row, way in zip(grid, ways, strict=True):
-        for axes, one in zip(row, graphs, strict=True):
-            axes.set_title(one.graph, fontsize=8, fontweight="bold", loc="left", parse_math=False)
-            _draw_panel(axes, one.curves[way])
+        for axes, graph in zip(row, graphs, strict=True):
+            axes.set_title(graph.graph, fontsize=8, fontweight="bold", loc="left", parse_math=False)
+            _draw_panel(axes, graph.curves[way])
         row[0].set_ylabel(f"{Y_LABEL}\n{way}", fontsize=8, parse_math=False)
     for axes in grid[-1]:
         axes.set_xlabel(X_LABEL, fontsize=8)
@@ -107,7 +107,7 @@ def draw_abstaining(graphs: Sequence[AbstainingCurves]) -> Figure:
 
 
 def describe_abstaining(graphs: Sequence[AbstainingCurves]) -> str:
-    """The figure in sentences: what is wrong in the first and the last session.
+    """Describe the figure in sentences: error rates of the first and the last session.
 
     >>> curve = ErrorCurve([[0.0, 0.2]], {0.9: Acceptance([0.5], [1.0])})
     >>> both = {"session 0": curve, "last": curve}
@@ -121,9 +121,9 @@ confidence 0.90 or more 0.0 %.'
     """
     _check(graphs)
     return " ".join(
-        f"On {one.graph}, {way}, {'; '.join(_ends(curves))}."
-        for one in graphs
-        for way, curves in one.curves.items()
+        f"On {graph.graph}, {way}, {'; '.join(_ends(curves))}."
+        for graph in graphs
+        for way, curves in graph.curves.items()
     )
 
 
@@ -147,17 +147,17 @@ def _describe_mark(level: float, answered: float, wrong: float) -> str:
 def _check(graphs: Sequence[AbstainingCurves]) -> None:
     if not graphs:
         raise ParameterError("There is no graph whose curves could be drawn.")
-    if any(_legend_of(one) != _legend_of(graphs[0]) for one in graphs):
+    if any(_legend_of(graph) != _legend_of(graphs[0]) for graph in graphs):
         raise ParameterError("All graphs need the same sessions and levels, to share a legend.")
     for sessions in _legend_of(graphs[0]).values():
         if not 2 <= len(sessions) <= len(STYLES):
             raise ParameterError(f"There are lines for 2 to {len(STYLES)} sessions of a graph.")
 
 
-def _legend_of(one: AbstainingCurves) -> dict[str, list[tuple[str, list[float]]]]:
+def _legend_of(graph: AbstainingCurves) -> dict[str, list[tuple[str, list[float]]]]:
     return {
         way: [(session, list(curve.levels)) for session, curve in curves.items()]
-        for way, curves in one.curves.items()
+        for way, curves in graph.curves.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""A figure of what single signals are worth on several graphs, and what a mixture makes of them."""
+"""Figure of the accuracy of single signals and of their mixture on several graphs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ LINE, COLUMN, NAMES, MARGIN = 0.24, 1.65, 1.3, 0.95
 
 @dataclass(frozen=True)
 class Accuracies:
-    """How often each signal is right by itself, and all of them mixed."""
+    """Accuracy of each signal alone, and of the mixture."""
 
     alone: Bars
-    """Signal -> share of right answers, one for each seed."""
+    """Signal -> accuracy for each seed."""
 
     mixture: Sequence[float]
     """The same of the mixture."""
 
     @property
     def best(self) -> str:
-        """The signal that is right most often alone."""
+        """Name of the signal with the highest accuracy alone."""
         return max(self.alone, key=lambda name: _percent(self.alone[name]))
 
     @property
@@ -52,7 +52,7 @@ class Accuracies:
 
 @dataclass(frozen=True)
 class GraphSignals:
-    """What the signals are worth on one graph."""
+    """Accuracies and shares of the signals on a graph."""
 
     graph: str
     """Its name."""
@@ -69,7 +69,7 @@ class GraphSignals:
 
 
 def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
-    """A column for each graph: accuracies, and below them each signal's share of the score.
+    """Draw a column for each graph: accuracies, and below them each signal's share of the score.
 
     >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
     >>> figure = draw_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
@@ -81,12 +81,12 @@ def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
     """
     _check(graphs)
     panels: dict[tuple[str, str], list[Bars]] = {
-        (SEEN, ACCURACY): [one.seen.bars for one in graphs],
-        (NEW, ACCURACY): [one.new.bars for one in graphs],
-        (SHARE, "share in %"): [one.score_share for one in graphs],
+        (SEEN, ACCURACY): [graph.seen.bars for graph in graphs],
+        (NEW, ACCURACY): [graph.new.bars for graph in graphs],
+        (SHARE, "share in %"): [graph.score_share for graph in graphs],
     }
     grey = [OTHER] * len(graphs[0].score_share)
-    colours = [(one.seen.colours, one.new.colours, grey) for one in graphs]
+    colours = [(graph.seen.colours, graph.new.colours, grey) for graph in graphs]
     heights = [LINE * len(columns[0]) + MARGIN for columns in panels.values()]
     figure = Figure(figsize=(NAMES + COLUMN * len(graphs), sum(heights)))
     figure.set_layout_engine("constrained", w_pad=0.06)
@@ -96,12 +96,12 @@ def draw_signals(graphs: Sequence[GraphSignals]) -> Figure:
     ):
         row.suptitle(title, fontsize=9)
         row.supxlabel(unit, fontsize=8)
-        _draw_row(row, [one.graph for one in graphs], columns, shades)
+        _draw_row(row, [graph.graph for graph in graphs], columns, shades)
     return figure
 
 
 def describe_signals(graphs: Sequence[GraphSignals]) -> str:
-    """The figure described in two sentences for each graph.
+    """Describe the figure in two sentences for each graph.
 
     >>> right = Accuracies({"text": [0.4, 0.5], "heat": [0.7, 0.7]}, mixture=[0.8, 0.8])
     >>> describe_signals([GraphSignals("shop", right, right, {"text": [0.2], "heat": [0.8]})])
@@ -115,23 +115,27 @@ def describe_signals(graphs: Sequence[GraphSignals]) -> str:
     return " ".join(map(_describe, graphs))
 
 
-def _describe(one: GraphSignals) -> str:
-    strongest = max(one.score_share, key=lambda name: _percent(one.score_share[name]))
+def _describe(graph: GraphSignals) -> str:
+    strongest = max(graph.score_share, key=lambda name: _percent(graph.score_share[name]))
     seen, new = (
-        [_percent(part.mixture), _percent(part.alone[part.best])] for part in (one.seen, one.new)
+        [_percent(part.mixture), _percent(part.alone[part.best])]
+        for part in (graph.seen, graph.new)
     )
     return (
-        f"On {one.graph} the accuracy of all signals together is {seen[0]:.1f} %, that of the best "
-        f"one alone ({one.seen.best}) {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
-        f"{new[1]:.1f} % ({one.new.best}). What moves the score most is {strongest} "
-        f"({_percent(one.score_share[strongest]):.0f} %)."
+        f"On {graph.graph} the accuracy of all signals together is {seen[0]:.1f} %, that of the "
+        f"best one alone ({graph.seen.best}) {seen[1]:.1f} %; on new classes {new[0]:.1f} % and "
+        f"{new[1]:.1f} % ({graph.new.best}). What moves the score most is {strongest} "
+        f"({_percent(graph.score_share[strongest]):.0f} %)."
     )
 
 
 def _check(graphs: Sequence[GraphSignals]) -> None:
     if not graphs:
         raise ParameterError("There is no graph whose signals could be drawn.")
-    rows = {tuple(map(tuple, (one.seen.alone, one.new.alone, one.score_share))) for one in graphs}
+    rows = {
+        tuple(map(tuple, (graph.seen.alone, graph.new.alone, graph.score_share)))
+        for graph in graphs
+    }
     if len(rows) > 1:
         raise ParameterError("All graphs need the same signals in the same order, to share rows.")
 

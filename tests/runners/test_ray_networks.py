@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from performance.networks import joined
+from performance.networks import connected_hosts
 from performance.power_law import write_tables
 from performance.ray_nodes import two_nodes
 
@@ -64,7 +64,7 @@ def test_one_process_two_and_two_hosts_make_the_same_bits(built: Path, tmp_path:
     shutil.copytree(built, two)
     shutil.copytree(built, apart)
     with (
-        or_skip(joined()) as (first, second),
+        or_skip(connected_hosts()) as (first, second),
         two_nodes(tmp_path, first, second) as (address, _),
     ):
         before = second.sent()

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from performance.networks import Host, reached_from_here
+from performance.networks import Host, separate_hosts
 
 from nodegraft.base.errors import StoreError
 from nodegraft.store.scope import Scope
@@ -114,7 +114,7 @@ def service(host: Host, place: Path, port: int) -> Iterator[Running]:
 def test_hosts_in_networks_of_their_own(tmp_path: Path) -> None:
     port, place = free_port(), tmp_path / "shop"
     with (
-        or_skip(reached_from_here()) as hosts,
+        or_skip(separate_hosts()) as hosts,
         s3.running(port, "0.0.0.0"),  # noqa: S104
         s3.reached(port),
         postgresql.running(",".join(one.peer for one in hosts)) as server,

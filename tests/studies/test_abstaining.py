@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from studies.abstaining import RECORDS, measured
-from studies.abstaining_told import curves_by_graph, told
+from studies.abstaining_page import curves_by_graph, page_text
 from studies.figures.abstaining import (
     STYLES,
     X_LABEL,
@@ -107,7 +107,7 @@ def test_graphs_share_a_legend() -> None:
 
 def test_the_page_says_what_was_measured() -> None:
     records = json.loads(RECORDS.read_text())
-    assert (PAGES / "abstaining-measured.md").read_text() == told(records)
+    assert (PAGES / "abstaining-measured.md").read_text() == page_text(records)
     assert overlaps(draw_abstaining(curves_by_graph(records))) == []
 
 

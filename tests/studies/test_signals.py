@@ -16,7 +16,7 @@ from studies.figures.signals import (
     describe_signals,
     draw_signals,
 )
-from studies.graft_signals import RECORDS, signals_by_graph, told
+from studies.graft_signals import RECORDS, page_text, signals_by_graph
 from studies.record_file import PAGES
 
 from nodegraft.base.errors import ParameterError
@@ -84,5 +84,5 @@ def test_graphs_share_their_rows() -> None:
 
 def test_the_page_says_what_was_measured() -> None:
     graphs = signals_by_graph(json.loads(RECORDS.read_text()))
-    assert (PAGES / "graft-signals.md").read_text() == told(graphs)
+    assert (PAGES / "graft-signals.md").read_text() == page_text(graphs)
     assert overlaps(draw_signals(graphs)) == []

@@ -27,33 +27,36 @@ from studies import (
     sizes,
     suggesting,
 )
+from tests.test_plain_english import ROOT, names_of_one, vague_summaries
+
+STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     (
         "published-measured.md",
-        lambda: published.told(read(published.RECORDS), read(published.AUTHORS)),
+        lambda: published.page_text(read(published.RECORDS), read(published.AUTHORS)),
     ),
-    ("cheats-measured.md", lambda: cheats.told(read(cheats.RECORDS))),
+    ("cheats-measured.md", lambda: cheats.page_text(read(cheats.RECORDS))),
     ("age-prior-measured.md", lambda: age_prior.page(read(age_prior.RECORDS))),
     ("near-duplicates-measured.md", lambda: age_prior.duplicates_page(read(age_prior.RECORDS))),
-    ("edge-drift-measured.md", lambda: edge_drift.told(read(edge_drift.RECORDS))),
-    ("seeds-measured.md", lambda: seeds.told(read(seeds.RECORDS))),
-    ("confidence-measured.md", lambda: confidence.told(read(confidence.RECORDS))),
-    ("kinds-measured.md", lambda: kinds.told(read(kinds.RECORDS))),
-    ("attention-measured.md", lambda: attention.told(read(attention.RECORDS))),
-    ("searches-measured.md", searches.told),
-    ("../how-to/gate-measured.md", lambda: gate.told(read(gate.RECORDS))),
-    ("../how-to/refitting-measured.md", lambda: refitting.told(read(refitting.RECORDS))),
-    ("../how-to/new-classes-measured.md", lambda: new_classes.told(read(new_classes.RECORDS))),
-    ("../how-to/suggest-measured.md", lambda: suggesting.told(read(suggesting.RECORDS))),
-    ("scale-measured.md", lambda: scale.told(read(scale.RECORDS))),
+    ("edge-drift-measured.md", lambda: edge_drift.page_text(read(edge_drift.RECORDS))),
+    ("seeds-measured.md", lambda: seeds.page_text(read(seeds.RECORDS))),
+    ("confidence-measured.md", lambda: confidence.page_text(read(confidence.RECORDS))),
+    ("kinds-measured.md", lambda: kinds.page_text(read(kinds.RECORDS))),
+    ("attention-measured.md", lambda: attention.page_text(read(attention.RECORDS))),
+    ("searches-measured.md", searches.page_text),
+    ("../how-to/gate-measured.md", lambda: gate.page_text(read(gate.RECORDS))),
+    ("../how-to/refitting-measured.md", lambda: refitting.page_text(read(refitting.RECORDS))),
+    ("../how-to/new-classes-measured.md", lambda: new_classes.page_text(read(new_classes.RECORDS))),
+    ("../how-to/suggest-measured.md", lambda: suggesting.page_text(read(suggesting.RECORDS))),
+    ("scale-measured.md", lambda: scale.page_text(read(scale.RECORDS))),
     ("sizes-measured.md", lambda: sizes.table_page(read(sizes.RECORDS))),
 ]
 
 
-@pytest.mark.parametrize(("page", "told"), PAGES_OF_STUDIES)
-def test_a_page_says_what_is_on_record(page: str, told: Callable[[], str]) -> None:
-    assert (PAGES / page).read_text() == told()
+@pytest.mark.parametrize(("page", "page_text"), PAGES_OF_STUDIES)
+def test_a_page_says_what_is_on_record(page: str, page_text: Callable[[], str]) -> None:
+    assert (PAGES / page).read_text() == page_text()
     assert (PAGES / page).read_text().count("\n|") > 2
 
 
@@ -62,7 +65,9 @@ def test_the_figure_of_attention_is_what_is_on_record(tmp_path: Path) -> None:
     save_svg(draw_attention(attention), tmp_path / "drawn.svg")
     drawn = (tmp_path / "drawn.svg").read_bytes()
     assert (PAGES / attention_figure.FIGURE).read_bytes() == drawn
-    assert (PAGES / "attention-figure-measured.md").read_text() == attention_figure.told(attention)
+    assert (PAGES / "attention-figure-measured.md").read_text() == attention_figure.page_text(
+        attention
+    )
     assert all(sum(one.values()) == pytest.approx(1, abs=1e-4) for one in attention.nodes.values())
     assert sum(weight for _, weight in attention.tasks) == pytest.approx(1, abs=1e-4)
 
@@ -81,3 +86,9 @@ def test_only_what_is_missing_is_measured(tmp_path: Path, monkeypatch: pytest.Mo
     assert asked == [("b", 1), ("b", 0), ("a", 2)]
     kept = [(one["graph"], one["seed"], one["accuracy"]) for one in read(path)]
     assert kept == [("a", 2, 0.2), ("b", 0, 0.0), ("b", 1, 0.1)]
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_summaries_name_their_subject_and_variables_say_what_they_are(file: Path) -> None:
+    source = file.read_text()
+    assert [*vague_summaries(source), *names_of_one(source)] == []

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import pyarrow as pa
 from fastapi import Query, Request
 from pydantic import Field
-from starlette.responses import JSONResponse, Response
+from pydantic_core import to_json
+from starlette.responses import Response
 
 from nodegraft.analysis.predictions import (
     Missing,
@@ -94,8 +95,9 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     vary = {"Vary": "Accept"}
     if ARROW in http.headers.get("Accept", ""):
         return Response(_stream(found, fields), media_type=ARROW, headers=vary)
-    # Plain rows: an object of pydantic for each node makes large batches slower.
-    return JSONResponse(fields | {"predictions": found.to_rows()}, headers=vary)
+    # Plain rows and pydantic's encoder: objects for each node, or `json`, make large batches slow.
+    content = to_json(fields | {"predictions": found.to_rows()})
+    return Response(content, media_type="application/json", headers=vary)
 
 
 def _stream(found: PredictionTable, fields: dict[str, Any]) -> bytes:

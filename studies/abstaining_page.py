@@ -1,4 +1,4 @@
-"""Tables and curves of what :mod:`studies.abstaining` has on record."""
+"""Tables and curves of the records of :mod:`studies.abstaining`."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,13 +20,13 @@ SESSIONS = {"first": "session 0", "middle": "middle session", "last": "last sess
 
 
 def by_graph(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The seeds of each graph that was measured."""
-    seeds = {graph: [one for one in records if one["graph"] == graph] for graph in GRAPHS}
+    """Return the records of each measured graph, seed by seed."""
+    seeds = {graph: [record for record in records if record["graph"] == graph] for graph in GRAPHS}
     return {graph: some for graph, some in seeds.items() if some}
 
 
 def curves_by_graph(records: Sequence[Record]) -> list[AbstainingCurves]:
-    """The records of each graph together, to be drawn."""
+    """Join the records of each graph into curves to draw."""
     return [
         AbstainingCurves(
             graph,
@@ -40,7 +40,7 @@ def curves_by_graph(records: Sequence[Record]) -> list[AbstainingCurves]:
 
 
 def _curve(seeds: Sequence[Record], session: str, way: str) -> ErrorCurve:
-    parts = [one["sessions"][session][way] for one in seeds]
+    parts = [record["sessions"][session][way] for record in seeds]
     return ErrorCurve(
         [part["errors"] for part in parts], {level: _acceptance(parts, level) for level in LEVELS}
     )
@@ -48,12 +48,15 @@ def _curve(seeds: Sequence[Record], session: str, way: str) -> ErrorCurve:
 
 def _acceptance(parts: Sequence[Record], level: float) -> Acceptance:
     accepted = [part["accepted"][f"{level:.2f}"] for part in parts]
-    precision = [np.nan if one["precision"] is None else one["precision"] for one in accepted]
-    return Acceptance([one["coverage"] for one in accepted], precision)
+    precision = [
+        np.nan if acceptance["precision"] is None else acceptance["precision"]
+        for acceptance in accepted
+    ]
+    return Acceptance([acceptance["coverage"] for acceptance in accepted], precision)
 
 
-def told(records: Sequence[Record]) -> str:
-    """Tables of the numbers, and the figure with its text alternative."""
+def page_text(records: Sequence[Record]) -> str:
+    """Return the page: tables, and the figure with its text alternative."""
     graphs = by_graph(records)
     image = (
         f"```{{image}} abstaining.svg\n:alt: {describe_abstaining(curves_by_graph(records))}\n```"
@@ -76,7 +79,7 @@ def told(records: Sequence[Record]) -> str:
 
 
 def precision_table(graphs: Mapping[str, Sequence[Record]]) -> str:
-    """A row for each graph and session."""
+    """Return a table with a row for each graph and session."""
     columns = [(way, level) for way in WAYS for level in LEVELS]
     heads = [f"{WAYS[way]}, at least {level:.2f}" for way, level in columns]
     rows = [
@@ -105,9 +108,9 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
     }
 
     def cell(seeds: Sequence[Record], session: str, part: str) -> str:
-        parts = [one["sessions"][session]["calibration"][part] for one in seeds]
-        errors = [one["error"] for one in parts]
-        gap = np.mean([one["confidence"] - one["accuracy"] for one in parts])
+        parts = [record["sessions"][session]["calibration"][part] for record in seeds]
+        errors = [part["error"] for part in parts]
+        gap = np.mean([part["confidence"] - part["accuracy"] for part in parts])
         return f"{np.mean(errors):.3f} ({max(errors):.3f}), {gap:+.3f}"
 
     rows = [
@@ -118,7 +121,7 @@ def calibration_table(graphs: Mapping[str, Sequence[Record]]) -> str:
 
 
 def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
-    """A column for each graph: the same answers counted in other ways, and who is mistaken."""
+    """Return a table with a column for each graph: other precisions, and causes of mistakes."""
     numbers: dict[str, Callable[[Record], float]] = {
         "expected precision": lambda last: _precision_at_first(
             last["natural"]["accepted"], "promised"
@@ -146,7 +149,7 @@ def shortfall_table(graphs: Mapping[str, Sequence[Record]]) -> str:
     rows = [
         [name]
         + [
-            f"{100 * np.mean([number(one['sessions']['last']) for one in seeds]):.1f}"
+            f"{100 * np.mean([number(record['sessions']['last']) for record in seeds]):.1f}"
             for seeds in graphs.values()
         ]
         for name, number in numbers.items()
@@ -165,7 +168,7 @@ def unknown_classes_table(graphs: Mapping[str, Sequence[Record]]) -> str:
     keys = [f"{side}_rejected_{level}" for level in levels for side in ("unknown", "known")]
 
     def row(graph: str, seeds: Sequence[Record]) -> list[str]:
-        parts = [one["unknown_classes"] for one in seeds]
+        parts = [record["unknown_classes"] for record in seeds]
         areas = [part["auroc"] for part in parts]
         rejected = [f"{100 * np.mean([part[key] for part in parts]):.0f}" for key in keys]
         return [graph, f"{np.mean(areas):.3f} ({min(areas):.3f})", *rejected]
