@@ -1,6 +1,7 @@
 """Commands of the panel Serve: the HTTP service and its API tokens."""
 
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,12 +17,19 @@ from nodegraft.cli.render.maintenance import tokens_table
 from nodegraft.cli.results.maintenance import AddedToken, RevokedToken, Token, Tokens
 from nodegraft.cli.terminal import Terminal, line
 from nodegraft.service.auth.limits import JOB_SECONDS, NOTICE_SECONDS, RATE
-from nodegraft.store.access import Scope
 
 if TYPE_CHECKING:
     from nodegraft.service.settings import Settings
 
 TokenName = Annotated[str, typer.Option("--name", help="Name of the token's owner.")]
+
+
+class TokenScope(StrEnum):
+    """Values of --scope: those of the store's scopes, which need the extra ``store`` to import."""
+
+    READ = "read"
+    TEACH = "teach"
+    ADMIN = "admin"
 
 
 @command
@@ -83,8 +91,8 @@ def add_token(
     place: StorePlace,
     name: TokenName,
     scope: Annotated[
-        Scope, typer.Option(help="read predicts; teach makes versions; admin promotes them.")
-    ] = Scope.READ,
+        TokenScope, typer.Option(help="read predicts; teach makes versions; admin promotes them.")
+    ] = TokenScope.READ,
     expires: Annotated[
         str | None,
         typer.Option(
@@ -95,11 +103,11 @@ def add_token(
     by: By = None,
 ) -> Output[AddedToken]:
     """Add an API token and print it; it is shown only once."""
-    from nodegraft.store.access import StoreTokens
+    from nodegraft.store.access import Scope, StoreTokens
 
     expires_at = None if expires is None else parse_expiry(expires, now())
     with StoreTokens.open(place) as tokens:
-        token = tokens.add(name, scope, expires_at=expires_at, author=by)
+        token = tokens.add(name, Scope(scope), expires_at=expires_at, author=by)
     return Output(AddedToken(name, scope.value, expires_at, token), (line(token),))
 
 
