@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
+from nodegraft.cli.commands.serve import TokenScope
+from nodegraft.store.access import Scope
 
 COMMAND = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
 SMALL = ["--dataset", "synthetic", "--dataset-set", "nodes=300", "--dataset-set", "classes=8"]
@@ -171,7 +173,8 @@ def test_the_version_and_a_reader_who_has_had_enough(tmp_path: Path) -> None:
 def test_help_needs_no_torch() -> None:
     blocked = (
         "import sys\n"
-        "for name in ('torch', 'numpy', 'scipy', 'pyarrow', 'sklearn'): sys.modules[name] = None\n"
+        "for name in ('torch', 'numpy', 'scipy', 'pyarrow', 'sklearn', 'sqlalchemy'):\n"
+        "    sys.modules[name] = None\n"
         "from nodegraft.cli.entry import main\n"
         "sys.argv = ['nodegraft', *{}]\n"
         "main()"
@@ -185,6 +188,10 @@ def test_help_needs_no_torch() -> None:
         code = blocked.format(arguments)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_scopes_of_tokens_are_those_of_a_store() -> None:
+    assert [*TokenScope] == [*Scope]
 
 
 def test_check_holds_a_method_against_the_contract() -> None:
