@@ -3,9 +3,10 @@
     python examples/a_week_with_debian.py --data ../shared/data
 
 Needs the extra `store`, and below --data a folder `debian-packages` with the package index and the
-English descriptions of Debian 12 (Packages.xz, Translation-en.xz), as `nodegraft lab info debian`
-reads them; without it, it says so and ends. It takes about a minute of one core. The tutorial
-`docs/tutorials/a-week-with-debian.md` tells the same, and a test holds both together.
+English descriptions of Debian 12 (Packages.xz, Translation-en.xz): on Debian 12,
+`sh examples/debian_index.sh data` brings them. Without them, it says so and ends. It takes about a
+minute of one core. The tutorial `docs/tutorials/a-week-with-debian.md` tells the same, and a test
+holds both together.
 """
 
 import argparse
@@ -167,7 +168,9 @@ def main() -> None:
     try:
         packages = read_sections(folder)
     except ng.errors.MissingFileError as error:
-        print(f"skipped: {error}")
+        print(
+            f"skipped: {error}\nOn Debian 12 this brings them: sh examples/debian_index.sh {folder}"
+        )
         return
     with TemporaryDirectory() as place, chdir(place):
         week(packages)

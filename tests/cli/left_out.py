@@ -41,6 +41,14 @@ LEFT_OUT = (
         "nodegraft ",
         "its graph is not part of the checkout; tests/cli/test_debian_week.py runs all of it there",
     ),
+    LeftOut(
+        "docs/tutorials/a-week-with-debian.md",
+        "sh examples/debian_index.sh",
+        "it downloads 16 MB; tests/test_debian_index.py runs it on a tiny archive",
+    ),
+    LeftOut(
+        "docs/tutorials/a-week-with-debian.md", "python examples/a_week_with_debian", REAL_GRAPH
+    ),
     LeftOut("docs/explanation/hag-meta.md", "python -m studies", WRITES),
     LeftOut(
         "docs/explanation/hag-meta.md",

@@ -12,8 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
-from nodegraft.cli.commands.serve import TokenScope
-from nodegraft.store.access import Scope
 
 COMMAND = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
 SMALL = ["--dataset", "synthetic", "--dataset-set", "nodes=300", "--dataset-set", "classes=8"]
@@ -188,10 +186,6 @@ def test_help_needs_no_torch() -> None:
         code = blocked.format(arguments)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-
-
-def test_scopes_of_tokens_are_those_of_a_store() -> None:
-    assert [*TokenScope] == [*Scope]
 
 
 def test_check_holds_a_method_against_the_contract() -> None:

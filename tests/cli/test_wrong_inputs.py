@@ -96,6 +96,19 @@ WRONG = {
     "remove shop caps": "has no class 'caps'",
     "remove shop hats shoes": "at least one class",
     "rename shop hats shoes": "use `merge`",
+    "rename shop hats hats": "called 'hats' already",
+    "add shop --class shoes --nodes hats7,hats7,hats1,x9": (
+        "4 problems:.*'hats7' is listed twice.*class 'shoes'.*'hats1' already.*not in .*'x9'"
+    ),
+    "label shop --class x --nodes hats1,x9": "3 problems:.*class 'x'.*'hats1' already.*'x9'",
+    "unlabel shop --nodes hats0,hats0,hats9,x9": "2 problems:.*listed twice.*'hats9', 'x9'",
+    "remove shop caps hts hats hats": "2 problems:.*'hats' is listed twice.*'caps', 'hts'",
+    "split shop hats --into caps=x9 --into shoes=hats1": "2 problems:.*class 'shoes'.*'x9'",
+    "init new --nodes no.csv --edges none.csv --labels l.csv": "no.csv.*none.csv.*l.csv",
+    "init new --nodes nodes.parquet --key k --text t --edges edges.parquet --labels empty.csv": (
+        "'k'.*'t'.*'source'.*'target'.*'label'"
+    ),
+    "predict shop --nodes \udcff --csv -": "not UTF-8",
     "merge shop hats --into all": "at least two classes",
     "split shop hats --into caps": "caps",
     "split shop hats --into caps=hats1": "two new classes",
@@ -111,6 +124,7 @@ WRONG = {
     "purge nowhere hats1 --yes": "nowhere is not a store",
     "purge shop hats77 --yes": "names 'hats77'",
     "purge shop hats1 hats77 --yes": "names 'hats77'",
+    "purge shop hats1 hats77 --json": "names 'hats77'",
     "predict shop": "Choose the nodes with one of",
     "predict shop --nodes hats1 --all": "Choose the nodes with one of",
     "predict shop --nodes ghost": "ghost",

@@ -80,6 +80,10 @@ def test_nodes_and_rows_are_one_or_the_other(place: Path) -> None:
     with Store.open(place) as store:
         with pytest.raises(ParameterError, match="not both"):
             store.predict(["hats1"], rows=[ROW])
+        with pytest.raises(ParameterError, match="no effect on rows"):
+            store.predict(rows=[ROW], missing="skip")
+        with pytest.raises(ParameterError, match="no effect on rows"):
+            store.predict(rows=[ROW], ignore_labels=True)
         model, graph = store.state().model, store.graph()
     assert model.predict(graph, rows=[ROW]) == ["hats"]
     with pytest.raises(ParameterError, match="nodes=…"):

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,12 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.errors import DataError, MissingColumnError, ParameterError, TablesError
 from nodegraft.graph.edges.entries import OUT
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.labels import read_labels
-from nodegraft.tables.read import grow_graph, read_graph, read_tables
+from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
 from tests.graph.reference import dense, everyone
 
 Columns = dict[str, Any]
@@ -733,3 +734,34 @@ def test_lists_that_are_all_empty_are_told() -> None:
     empty = pa.table({"key": ["a"], "x": pa.array([[]], pa.list_(pa.float32()))})
     with pytest.raises(DataError, match="all empty"):
         read_graph(empty, features="x")
+
+
+def test_missing_files_are_listed_at_once() -> None:
+    with pytest.raises(DataError, match=r"(?s)3 problems:.*no\.csv.*edges\.csv.*labels\.csv"):
+        read_tables("no.csv", "edges.csv", "labels.csv")
+
+
+def test_wrong_types_and_wrong_rows_are_listed_at_once() -> None:
+    nodes = pa.table({"key": ["a", "b", "b"], "x": ["?", "?", "?"], "y": [[1], [2], [3]]})
+    edges = pa.table({"source": ["a", "a"], "target": ["b", "z"], "w": ["?", "?"]})
+    labels = pa.table({"key": ["q"], "label": ["hats"]})
+    with pytest.raises(TablesError) as error:
+        read_tables(nodes, edges, labels, features="x", categories="y", edge_weight="w")
+    told = str(error.value)
+    for part in ("'x'", "'y'", "'w'", "key seen before", "label of nodes that are"):
+        assert re.search(part, told), told
+    # Over HTTP the same is told without the advice that names arguments of Python.
+    assert "text='x'" in told
+    assert "text='x'" not in error.value.what_happened
+    assert "'x'" in error.value.what_happened
+
+
+def test_all_problems_of_new_tables_are_listed_at_once() -> None:
+    nodes = pa.table({"key": ["a", "b"], "x": [1.0, 2.0]})
+    graph = read_graph(nodes, features="x")
+    new = pa.table({"key": ["a", "c"], "x": ["?", "?"]})
+    edges = pa.table({"source": ["z"], "target": ["a"]})
+    with pytest.raises(TablesError, match=r"(?s)'x'.*graph has already.*not in the table of nodes"):
+        grow_tables(graph, new, edges)
+    with pytest.raises(MissingColumnError, match=r"(?s)'x'.*'target'"):
+        grow_tables(graph, new.drop(["x"]), edges.drop(["target"]))

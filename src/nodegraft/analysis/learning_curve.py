@@ -9,6 +9,9 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.base.parameters.validate import validate_value
+from nodegraft.graph.keys import several
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Numbers of labels of a class, of which those smaller than the largest class are measured."""
@@ -48,9 +51,14 @@ def learning_curve(
         sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
     """
     largest = max(len(one.taught) for one in state.labels.values())
-    chosen = [size for size in SIZES if size < largest] + [largest] if sizes is None else sizes
-    if not chosen or min(chosen) < 1:
-        raise ParameterError(f"sizes must be numbers of labels, at least 1; given: {chosen}.")
+    chosen = (
+        [size for size in SIZES if size < largest] + [largest]
+        if sizes is None
+        else several(sizes, "sizes")
+    )
+    validate_value("sizes", chosen, list[PositiveInt])
+    if not chosen:
+        raise ParameterError("sizes must be numbers of labels, at least 1; none was given.")
     points = []
     for size in sorted({min(size, largest) for size in chosen}):
         some = {name: replace(one, taught=one.taught[:size]) for name, one in state.labels.items()}

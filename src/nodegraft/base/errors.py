@@ -12,6 +12,9 @@ class NodegraftError(Exception):
     code: str = "refused"
     """Identifier for programs, over HTTP and on the command line."""
 
+    problems: tuple[tuple[str, str], ...] = ()
+    """If the error reports several: the text of each, with and without advice."""
+
 
 class DataError(NodegraftError):
     """The tables, features or labels given cannot be used as they are."""

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from nodegraft.analysis.results.versions import Comparison, RowsComparison
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.cli.inputs import similar_keys
 from nodegraft.cli.options import EditOptions
 from nodegraft.cli.output import Output
 from nodegraft.cli.render.versions import (
@@ -55,7 +56,7 @@ def edit_labels(
     """
     from nodegraft.analysis.labels.changes import Change
 
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal) as store, similar_keys(store.graph()):
         detail = arguments if isinstance(arguments, dict) else arguments(store)
         change = Change(action, detail).with_forced_name(force_name)
         cost = store.fit_needed(change)

@@ -3,12 +3,13 @@
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
-from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
 
 if TYPE_CHECKING:
     from nodegraft.cli.options import LabelOptions
@@ -77,6 +78,7 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
     """
     from nodegraft.graph.keys import integer_key, integer_key_or_text
 
+    _refuse_other_encodings(text)
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     parts = [part.strip() for row in rows for part in row if part.strip()]
     if not parts:
@@ -84,32 +86,43 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
     parse = integer_key if must_exist else integer_key_or_text
     keys: list[Key] = list(parts) if graph.has_text_keys else [parse(part) for part in parts]
     if must_exist:
-        missing = [
-            key for key, row in zip(keys, graph.node_keys.find(keys), strict=True) if row < 0
-        ]
-        if len(missing) == 1 and graph.has_text_keys:
-            # A single missing key may be misspelt: this error suggests similar keys.
-            key_from(str(missing[0]), graph)
-        graph.rows_of(keys)
+        with similar_keys(graph):
+            graph.rows_of(keys)
     return keys
 
 
 def key_from(text: str, graph: "Graph") -> "Key":
     """Parse one node key, in the key type of a graph; refuse one that the graph does not have."""
-    from nodegraft.base.errors import UnknownNodeError
     from nodegraft.graph.keys import integer_key
 
+    _refuse_other_encodings(text)
     if not graph.has_text_keys:
         return integer_key(text)
-    try:
+    with similar_keys(graph):
         graph.rows_of([text])
+    return text
+
+
+@contextmanager
+def similar_keys(graph: "Graph") -> Iterator[None]:
+    """Suggest similar keys if the only problem is a single text key that the graph lacks."""
+    try:
+        yield
     except UnknownNodeError as error:
-        close = []
+        if len(error.missing) > 1 or error.problems or not graph.has_text_keys:
+            raise
+        close, (text,) = [], error.missing
         if graph.num_nodes <= MAX_SEARCHED_KEYS:
-            close = get_close_matches(text, map(str, graph.keys_of(graph.rows)), n=3)
+            close = get_close_matches(str(text), map(str, graph.keys_of(graph.rows)), n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise DataError(f"There is no node {text!r} in this graph.{hint}") from error
-    return text
+
+
+def _refuse_other_encodings(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(f"The node key {text!r} is not UTF-8.") from None
 
 
 def joined_keys(keys: "Iterable[Key]") -> str:
@@ -147,7 +160,10 @@ def keys_in_table(
 
 
 def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
-    """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``."""
+    """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
+
+    Keys that the graph does not have are refused by the change, with everything else.
+    """
     graph = store.graph()
     if given.labels is not None:
         if given.name or given.nodes:
@@ -159,7 +175,7 @@ def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]"
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {given.name: keys_from(given.nodes, graph)}
+    return {given.name: keys_from(given.nodes, graph, must_exist=False)}
 
 
 def labels_in_table(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import ClassNameError, SimilarNameError
 from nodegraft.base.hashing import content_hash
+from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 
@@ -139,21 +140,23 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
             graph: Where the nodes are.
             keys: Class name -> keys of its nodes, all text or all integers.
         """
-        rows, owner = {}, dict[Any, str]()
+        rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
-            listed = _listed(members, name)
-            found = graph.rows_of(listed)  # names what is missing before anything else
-            array = key_array(listed)
-            for key in array.tolist():
-                if key in owner:
-                    where = f"{name!r} twice"
-                    if owner[key] != name:
-                        where = f"{owner[key]!r} and {name!r}"
-                    raise ClassNameError(
-                        f"Node {key!r} is listed under {where}: a node has one class."
-                    )
-                owner[key] = name
-            rows[name] = found[hash_order(array)]
+            with problems.collect():
+                listed = _listed(members, name)
+                found = graph.rows_of(listed)  # names what is missing before anything else
+                array = key_array(listed)
+                for key in array.tolist():
+                    if key in owner:
+                        where = f"{name!r} twice"
+                        if owner[key] != name:
+                            where = f"{owner[key]!r} and {name!r}"
+                        raise ClassNameError(
+                            f"Node {key!r} is listed under {where}: a node has one class."
+                        )
+                    owner[key] = name
+                rows[name] = found[hash_order(array)]
+        problems.raise_all()
         return cls(rows)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import CheckpointError, ClassNameError, NodegraftError
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
@@ -65,7 +66,8 @@ class ClassTable:
         known = set(self.names)
         taken = [name for name in labels if name in known]
         if taken:
-            raise ClassNameError(f"The model already has the class {taken[0]!r}: rename one.")
+            names = listed(map(repr, taken))
+            raise ClassNameError(f"The model already has the class {names}: rename one.")
         empty = [name for name, count in labels.items() if count == 0]
         if empty or not labels:
             raise ClassNameError(
@@ -111,7 +113,7 @@ class ClassTable:
         asked = list(names)
         unknown = [name for name in asked if name not in column]
         if unknown:
-            raise ClassNameError(f"The model has no class {unknown[0]!r}.")
+            raise ClassNameError(f"The model has no class {listed(map(repr, unknown))}.")
         return [column[name] for name in asked]
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from nodegraft.analysis.labels.changes import Change, changes_labels, replay
 from nodegraft.analysis.version import PRUNING, Promotion, StateNames, Version
 from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.measure import Measurement
+from nodegraft.base.problems import Problems
 from nodegraft.store.intent import Intent
 from nodegraft.store.parts import StoreParts
 from nodegraft.store.versions.lineage import lineage, unreviewed
@@ -172,12 +173,7 @@ class LabelChanges:
         return self._parts.state(self._journal.version())
 
     def _changed(self, before: "State", change: Change) -> "State":
-        from nodegraft.graph.labels import NodeLabels
-
-        labels = _labels_after(before, change)
-        # Keys that the graph does not have are refused here, by name.
-        NodeLabels.by_key(before.graph, {name: nodes.all for name, nodes in labels.items()})
-        return before.relabelled(labels, self._parts.listener)
+        return before.relabelled(_labels_after(before, change), self._parts.listener)
 
     def _add_measured(
         self,
@@ -257,7 +253,13 @@ def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
 
 
 def _labels_after(before: "State", change: Change) -> "StoreLabels":
-    labels = change.applied(before.labels)
+    labels, problems = before.labels, Problems()
+    with problems.collect():
+        labels = change.applied(before.labels)
+    with problems.collect():
+        # Keys that the graph does not have are refused here, by name.
+        before.graph.rows_of(change.new_nodes)
+    problems.raise_all()
     if labels == before.labels:
         raise StoreError("This would change nothing: the labels are already like that.")
     return labels

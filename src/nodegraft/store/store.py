@@ -675,6 +675,8 @@ class Store(StoreViews):
         if rows is not None:
             if nodes is not None:
                 raise ParameterError("Give keys of nodes (nodes=…) or rows (rows=…), not both.")
+            if missing != "error" or ignore_labels:
+                raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
             key = self.table_options.get("key", "key")
             return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
         if nodes is None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.relation import Edges
 from nodegraft.graph.graph import Graph
@@ -22,7 +23,7 @@ from nodegraft.tables.columns import (
     read_source,
     require_columns,
 )
-from nodegraft.tables.data_report import DataReport, Finding, finding
+from nodegraft.tables.data_report import DataReport, Finding, finding, require_usable
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -133,11 +134,18 @@ def read_tables(
         stop_words=stop_words,
     )
     columns, owner = EdgeColumns(source, target, edge_type, edge_weight), label_key or key
-    table = read_source(nodes, "nodes", (*chosen.text_columns, key), delimiter)
-    edge_table = None if edges is None else read_source(edges, "edges", columns.texts, delimiter)
-    label_table = (
-        None if labels is None else read_source(labels, "labels", (owner, label), delimiter)
-    )
+    sources = {
+        "nodes": (nodes, (*chosen.text_columns, key)),
+        "edges": (edges, columns.texts),
+        "labels": (labels, (owner, label)),
+    }
+    read, problems = dict[str, SourceTable](), Problems()
+    for what, (content, texts) in sources.items():
+        with problems.collect():
+            if what == "nodes" or content is not None:
+                read[what] = read_source(content, what, texts, delimiter)
+    problems.raise_all()
+    table, edge_table, label_table = read["nodes"], read.get("edges"), read.get("labels")
     chosen = chosen.expanded(table, (key, owner, label))
     named = (owner, label)
     require_columns([(table, (key, *chosen.columns)), (edge_table, columns), (label_table, named)])
@@ -145,15 +153,20 @@ def read_tables(
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
     table, named_keys, findings = _different_nodes(table, key)
     keys = NodeKeys(named_keys)
-    recipe = chosen.fitted(table, key)
-    encoded = recipe.encode(table, keys.values())
-    given = read_edges(edge_table, columns, keys)
-    kinds = given.adjacencies(len(keys), directed)
-    findings += [*encoded.findings, *given.findings, *edge_oddities(given, kinds)]
     known = None
-    if label_table is not None:
-        known, found = labels_in(label_table, keys, owner, label)
-        findings += found
+    with problems.collect():
+        recipe = chosen.fitted(table, key)
+        encoded = recipe.encode(table, keys.values())
+        findings += encoded.findings
+    with problems.collect():
+        given = read_edges(edge_table, columns, keys)
+        kinds = given.adjacencies(len(keys), directed)
+        findings += [*given.findings, *edge_oddities(given, kinds)]
+    with problems.collect():
+        if label_table is not None:
+            known, found = labels_in(label_table, keys, owner, label)
+            findings += found
+    _raise_all(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
@@ -210,29 +223,42 @@ def grow_tables(
             "This graph was not read from tables, so it has no recipe for new ones: use "
             "graph.grow(keys, features, edges)."
         )
-    findings = list[Finding]()
+    columns = EdgeColumns(source, target, edge_type, edge_weight)
+    findings, problems = list[Finding](), Problems()
     keys: KeyArray = graph.key_array_of([])
     matrix, texts = graph.features([]), None
-    if nodes is not None:
-        table = read_source(nodes, "new nodes", (*recipe.text_columns, key), delimiter)
-        table = table.with_keys([key], graph.node_keys.key_type)
+    table = edge_table = None
+    with problems.collect():
+        if nodes is not None:
+            table = read_source(nodes, "new nodes", (*recipe.text_columns, key), delimiter)
+    with problems.collect():
+        if edges is not None:
+            edge_table = read_source(edges, "edges", columns.texts, delimiter)
+    problems.raise_all()
+    require_columns([(table, (key, *recipe.columns)), (edge_table, columns)])
+    with problems.collect():
+        if table is not None:
+            table = table.with_keys([key], graph.node_keys.key_type)
+    with problems.collect():
+        if edge_table is not None:
+            edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
+    problems.raise_all()
+    if table is not None:
         table, keys, findings = _different_nodes(table, key)
         old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
         stay, shown = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
         findings += finding(what, old.size, shown, stay, where=where)
         table, keys = table.without(old), np.delete(keys, old)
-        encoded = recipe.encode(table, keys)
-        matrix, findings = encoded.matrix, [*findings, *encoded.findings]
-        texts = recipe.texts(table)
+        with problems.collect():
+            encoded = recipe.encode(table, keys)
+            matrix, findings = encoded.matrix, [*findings, *encoded.findings]
+            texts = recipe.texts(table)
     together = with_keys(graph.node_keys, keys.tolist())
-    columns = EdgeColumns(source, target, edge_type, edge_weight)
-    edge_table = None
-    if edges is not None:
-        edge_table = read_source(edges, "edges", columns.texts, delimiter)
-        edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
-    given = read_edges(edge_table, columns, together)
-    findings += given.findings
+    with problems.collect():
+        given = read_edges(edge_table, columns, together)
+        findings += given.findings
+    _raise_all(problems, findings, repair)
     count = len(together), given.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
@@ -240,6 +266,14 @@ def grow_tables(
     new: Edges = relations if edge_type is not None else relations[EDGES]
     grown = graph.grow(keys.tolist(), matrix, new if given.source.size else ())
     return Tables(grown, report, texts)
+
+
+def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
+    """Raise problems together with findings that prevent the use of the tables."""
+    if problems:
+        with problems.collect():
+            require_usable(findings, repair, "\n".join(map(str, findings)))
+    problems.raise_all()
 
 
 def _different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nodegraft.analysis.labels.changes import Change, replay
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.errors import NodegraftError
 
@@ -94,7 +95,7 @@ def test_state_comes_back() -> None:
         (lambda: START.added({}), "No class"),
         (lambda: START.added({" ": [50]}), "class name is text"),
         (lambda: START.added({"caps": [3]}), "Node 3 already has the label 'hats'"),
-        (lambda: START.added({"caps": [50], "berets": [50]}), "already has the label 'caps'"),
+        (lambda: START.added({"caps": [50], "berets": [50]}), "listed for 'caps' and for 'berets'"),
         (lambda: START.added({"caps": [50, 50]}), "listed twice"),
         (lambda: START.added({"caps": "p1"}), "A list of"),
         (lambda: START.labelled({"cps": [50]}), "has no class 'cps'"),
@@ -112,3 +113,40 @@ def test_state_comes_back() -> None:
 def test_what_makes_no_sense_is_refused(change: Callable[[], StoreLabels], told: str) -> None:
     with pytest.raises(NodegraftError, match=told):
         change()
+
+
+@pytest.mark.parametrize(
+    ("change", "all_told"),
+    [
+        (
+            lambda: START.added({"hats": [3], "caps": [50, 50, 20], "b": [], "": [51]}),
+            ["class 'hats'", "50 is listed twice", "20 already has", "'b' has no nodes", "is text"],
+        ),
+        (
+            lambda: START.added({"caps": [0, 1, 20]}),
+            ["already have the label 'hats'", "20 al"],
+        ),
+        (lambda: START.labelled({"cps": [3], "hats": [21]}), ["no class 'cps'", "21 already has"]),
+        (lambda: START.unlabelled([0, 0, 98, 99]), ["0 is listed twice", "98, 99 have no label"]),
+        (lambda: START.relabelled({"a": [3], "b": [99]}), ["'a', 'b'", "99 has no label"]),
+        (lambda: START.removed(["a", "b", "hats", "hats"]), ["'a', 'b'", "'hats' is listed twice"]),
+        (lambda: START.merged(["a", "hats", "b"], "all"), ["'a', 'b'"]),
+        (lambda: START.split("hats", {"Shoes": [0], "b": []}), ["'Shoes'", "'b' has no nodes"]),
+    ],
+)
+def test_all_problems_are_listed_at_once(
+    change: Callable[[], StoreLabels], all_told: list[str]
+) -> None:
+    with pytest.raises(NodegraftError) as error:
+        change()
+    assert [part for part in all_told if part not in str(error.value)] == []
+
+
+def test_a_class_is_not_renamed_to_itself() -> None:
+    with pytest.raises(NodegraftError, match="called 'hats' already"):
+        START.renamed("hats", "hats")
+
+
+def test_a_stored_change_with_a_repeated_key_is_applied_again() -> None:
+    repeated = Change("unlabel", {"keys": [START["hats"].taught[0]] * 2})
+    assert len(replay(START, {3: repeated}, 2)["hats"].all) == len(START["hats"].all) - 1

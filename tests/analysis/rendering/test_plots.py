@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,8 +123,12 @@ def test_a_learning_curve_is_fitted_on_fewer_labels(tmp_path: Path) -> None:
     assert points[-1].count == store.version().held_out
     assert store.plot_learning_curve([2, 16]).get_title("left") == "Learning curve"
     pyplot.close("all")
-    with pytest.raises(ParameterError, match="at least 1; given"):
-        store.learning_curve([0])
+    wrong: list[list[Any]] = [[0], ["x"]]
+    for sizes in wrong:
+        with pytest.raises(ParameterError, match="sizes must be a list, each a whole number at"):
+            store.learning_curve(sizes)
+    with pytest.raises(ParameterError, match="at least 1; none"):
+        store.learning_curve([])
 
 
 def test_a_class_whose_name_starts_with_an_underscore_is_in_the_legend() -> None:

@@ -69,3 +69,8 @@ def test_values_go_in_as_they_are() -> None:
     assert build(Plan, {"epochs": 3, "limit": None}) == Plan(epochs=3, limit=None)
     with pytest.raises(ParameterError, match="has no parameter 'epoch'"):
         build(Plan, {"epoch": 3})
+
+
+def test_all_wrong_names_and_texts_are_listed() -> None:
+    with pytest.raises(ParameterError, match=r"(?s)2 problems:.*'epoch'.*'rat'"):
+        build(Plan, {"epoch": 3, "rat": 1})

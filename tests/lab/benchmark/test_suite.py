@@ -284,3 +284,16 @@ def test_the_seed_of_a_method_does_not_reveal_a_large_seed() -> None:
 def test_the_published_protocol_cannot_be_sealed() -> None:
     with pytest.raises(ParameterError, match="cannot be sealed"):
         Job(dataset="synthetic", method="graft", protocol="published", sealed=True)
+
+
+def test_all_problems_of_a_suite_are_listed_once() -> None:
+    methods = [{"method": "graft", "sed": [1]}, {"method": "graft", "seeds": [-1]}, {"set": {}}]
+    with pytest.raises(ParameterError, match=r"(?s)3 problems:.*'sed'.*seeds.*needs 'method'"):
+        Suite.from_document({**DOCUMENT, "methods": methods})
+    methods = [
+        {"method": "graft", "set": {"seed": 2}},
+        {"method": "sgc-mean", "settings": [{"shoots": 1}]},
+    ]
+    with pytest.raises(ParameterError, match=r"(?s)2 problems:.*use its seed.*shoots") as error:
+        Suite.from_document({**DOCUMENT, "methods": methods, "seeds": [0, 1]})
+    assert str(error.value).count("use its seed") == 1

@@ -172,6 +172,14 @@ class Change:
         """
         return _ACTIONS[self.action](labels, **self.detail)
 
+    @property
+    def new_nodes(self) -> list[Any]:
+        """Keys of nodes that need not have a label yet, so that only the graph can know them."""
+        if self.action not in ("add", "label", "split"):
+            return []
+        classes = next(part for part in self.detail.values() if isinstance(part, dict))
+        return [key for keys in classes.values() for key in keys]
+
     def succession(self) -> ClassSuccession:
         """Return which classes it renames, merges or splits into which."""
         detail = self.detail
@@ -184,6 +192,12 @@ class Change:
             case "split":
                 return ClassSuccession({detail["name"]: frozenset(detail["parts"])})
         return ClassSuccession()
+
+    def without_repeats(self) -> "Change":
+        """Return a change that lists each key or class name once."""
+        lists = {key: value for key, value in self.detail.items() if isinstance(value, list)}
+        unique = {name: list(dict.fromkeys(values)) for name, values in lists.items()}
+        return replace(self, detail=self.detail | unique)
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
         """Return a change that may use a class name similar to another one.
@@ -222,8 +236,8 @@ def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> 
     """
     for number, change in changes.items():
         try:
-            # Similar names that were accepted once are accepted again.
-            labels = change.with_forced_name().applied(labels)
+            # Similar names and repeated keys that were accepted once are accepted again.
+            labels = change.without_repeats().with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(
                 f"Version {without} cannot be undone by itself: version {number} ({change.action}) "

@@ -1,12 +1,14 @@
 """Labels of a version: training and held-out nodes of each class, and the changes of labels."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
 from nodegraft.base.files.bundle import Arrays, Document, prefixed, under
+from nodegraft.base.problems import Problems
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
@@ -89,9 +91,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         self._classes = dict(classes or {})
 
     def __getitem__(self, name: str) -> ClassLabels:
-        if name not in self._classes:
-            known = ", ".join(sorted(self._classes)[:8])
-            raise ClassNameError(f"The store has no class {name!r}. It has {known}.")
+        self._refuse_unknown([name])
         return self._classes[name]
 
     def __contains__(self, name: object) -> bool:
@@ -153,18 +153,24 @@ class StoreLabels(Mapping[str, ClassLabels]):
             classes: New class -> keys of its nodes.
             force_name: Whether names may differ from others only by case or blanks.
         """
-        known = [name for name in classes if name in self]
-        if known:
-            raise ClassNameError(
-                f"The store already has the class {known[0]!r}: add labels to it with `label`, or "
-                "choose another name."
-            )
-        session = max(self.sessions.values(), default=-1) + 1
-        new = {class_name(name): _listed(keys, name) for name, keys in classes.items()}
-        if not new:
+        if not classes:
             raise ClassNameError("No class was given.")
-        self._check_names(new, force_name)
-        self._refuse_labelled(new)
+        problems, new = Problems(), dict[str, Keys]()
+        for name, keys in classes.items():
+            with problems.collect():
+                new[class_name(name)] = _listed(keys, name, problems)
+        with problems.collect():
+            known = [name for name in new if name in self]
+            if known:
+                raise ClassNameError(
+                    f"The store already has the class {listed(map(repr, known))}: add labels to it "
+                    "with `label`, or choose another name."
+                )
+        with problems.collect():
+            self._check_names([name for name in new if name not in self], force_name)
+        self._refuse_labelled(new, problems)
+        problems.raise_all()
+        session = max(self.sessions.values(), default=-1) + 1
         fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
         return StoreLabels({**self, **fresh})
 
@@ -174,9 +180,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             more: Known class -> keys of nodes that have no label yet.
         """
-        new = {name: _listed(keys, name) for name, keys in more.items()}
-        self._check_key_type(new)
-        self._refuse_labelled(new)
+        problems = Problems()
+        new = self._of_known_classes(more, problems)
+        with problems.collect():
+            self._check_key_type(new)
+        self._refuse_labelled(new, problems)
+        problems.raise_all()
         return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
     def unlabelled(self, keys: Iterable[Key]) -> "StoreLabels":
@@ -185,14 +194,23 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             keys: Keys of labelled nodes.
         """
-        gone = frozenset(_in_order(several(keys, "nodes")))
+        problems, given = Problems(), _in_order(several(keys, "nodes"))
+        with problems.collect():
+            _refuse_repeated("Node", given, "listed twice")
+        gone = frozenset(given)
         unknown = sorted(gone - self.owners().keys(), key=str)
-        if unknown:
-            raise StoreError(
-                f"Node {unknown[0]!r} has no label in this store: add one with `label`."
-            )
+        with problems.collect():
+            if unknown:
+                have, them = ("has", "one") if len(unknown) == 1 else ("have", "them")
+                raise StoreError(
+                    f"{_named('Node', unknown)} {have} no label in this store: add {them} with "
+                    "`label`."
+                )
         left = {name: one.without(gone) for name, one in self.items()}
-        return StoreLabels(left)._each_taught()
+        with problems.collect():
+            _refuse_untaught(left)
+        problems.raise_all()
+        return StoreLabels(left)
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
         """Return labels in which labelled nodes have other classes.
@@ -200,10 +218,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             classes: Known class -> keys of nodes that have another label.
         """
-        new = {name: _listed(keys, name) for name, keys in classes.items()}
-        for name in new:
-            self[name]
-        moved = self.unlabelled([key for keys in new.values() for key in keys])
+        problems = Problems()
+        new = self._of_known_classes(classes, problems)
+        moved = self
+        with problems.collect():
+            moved = self.unlabelled([key for keys in new.values() for key in keys])
+        problems.raise_all()
         return moved.labelled(new)
 
     def removed(self, names: Iterable[str]) -> "StoreLabels":
@@ -212,9 +232,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             names: Names of the classes to remove.
         """
-        gone = several(names, "class names")
-        for name in gone:
-            self[name]
+        gone, problems = several(names, "class names"), Problems()
+        with problems.collect():
+            _refuse_repeated("Class", gone, "listed twice")
+        with problems.collect():
+            self._refuse_unknown(gone)
+        problems.raise_all()
         left = {name: one for name, one in self.items() if name not in gone}
         if not left:
             raise StoreError("A store needs at least one class: this would remove the last one.")
@@ -229,6 +252,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
             force_name: As in :meth:`added`.
         """
         self[old]
+        if new == old:
+            raise ClassNameError(f"The class is called {old!r} already: give another name.")
         if new in self:
             raise ClassNameError(
                 f"The store already has the class {new!r}: use `merge` to merge both."
@@ -247,6 +272,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
             raise StoreError("Merging needs at least two classes.")
+        self._refuse_unknown(parts)
         if into in self and into not in parts:
             raise ClassNameError(
                 f"The store already has the class {into!r}: list it among the classes to merge."
@@ -285,8 +311,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         rest = StoreLabels(left)
         # A part may have the name of the class that is split.
         gone = [] if name in parts else [name]
-        self._check_names([part for part in parts if part != name], force_name, gone)
-        new = rest.added(parts, force_name=True)
+        problems, new = Problems(), rest
+        with problems.collect():
+            self._check_names([part for part in parts if part != name], force_name, gone)
+        with problems.collect():
+            new = rest.added(parts, force_name=True)
+        problems.raise_all()
         return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
 
     def state(self) -> tuple[Arrays, Document]:
@@ -329,6 +359,25 @@ class StoreLabels(Mapping[str, ClassLabels]):
             left = [name for name in self if name not in gone]
             refuse_likely_duplicates(names, left)
 
+    def _refuse_unknown(self, names: Iterable[str]) -> None:
+        unknown = [name for name in dict.fromkeys(names) if name not in self._classes]
+        if unknown:
+            shown = listed(map(repr, unknown))
+            known = ", ".join(sorted(self._classes)[:8])
+            raise ClassNameError(f"The store has no class {shown}. It has {known}.")
+
+    def _of_known_classes(
+        self, classes: Mapping[str, Iterable[Key]], problems: Problems
+    ) -> dict[str, Keys]:
+        """Return the keys of each class; wrong ones are collected."""
+        new = dict[str, Keys]()
+        with problems.collect():
+            self._refuse_unknown(classes)
+        for name, keys in classes.items():
+            with problems.collect():
+                new[name] = _listed(keys, name, problems)
+        return new
+
     def _check_key_type(self, new: Mapping[str, Keys]) -> None:
         """Refuse keys of another type than those of the labels."""
         own = next((key for one in self.values() for key in one.all), None)
@@ -338,43 +387,71 @@ class StoreLabels(Mapping[str, ClassLabels]):
             key_type = "text" if isinstance(own, str) else "integer"
             raise UnknownNodeError(other, len(keys), key_type)
 
-    def _refuse_labelled(self, new: Mapping[str, Keys]) -> None:
-        owners = self.owners()
+    def _refuse_labelled(self, new: Mapping[str, Keys], problems: Problems) -> None:
+        owners, new_owners = self.owners(), dict[Key, str]()
+        labelled: dict[str, list[Key]] = {}
         for name, keys in new.items():
             for key in keys:
                 if key in owners:
-                    other = "" if owners[key] == name else ", or use `relabel`"
-                    raise StoreError(
-                        f"Node {key!r} already has the label {owners[key]!r}. A node has one "
-                        f"class: omit it{other}."
-                    )
-                owners[key] = name
-
-    def _each_taught(self) -> "StoreLabels":
-        empty = [name for name, one in self.items() if not one.taught]
-        if empty:
-            raise StoreError(
-                f"Class {empty[0]!r} would have no label left to learn from: use `remove` to "
-                "remove the class."
-            )
-        return self
+                    labelled.setdefault(owners[key], []).append(key)
+                elif key in new_owners:
+                    with problems.collect():
+                        raise StoreError(
+                            f"Node {key!r} is listed for {new_owners[key]!r} and for {name!r}: a "
+                            "node has one class."
+                        )
+                new_owners[key] = name
+        for owner, nodes in labelled.items():
+            with problems.collect():
+                have, them = ("has", "it") if len(nodes) == 1 else ("have", "them")
+                other = "" if set(nodes) <= set(new.get(owner, ())) else ", or use `relabel`"
+                raise StoreError(
+                    f"{_named('Node', dict.fromkeys(nodes))} already {have} the label {owner!r}. "
+                    f"A node has one class: omit {them}{other}."
+                )
 
 
 def _in_order(keys: Iterable[Key]) -> Keys:
-    listed = list(keys)
-    if not listed:
+    every = list(keys)
+    if not every:
         return ()
-    array = key_array(listed)
+    array = key_array(every)
     if array.ndim != 1:
-        raise StoreError(f"Node keys are text or integers, not {listed[0]!r}.")
+        raise StoreError(f"Node keys are text or integers, not {every[0]!r}.")
     return tuple(array[hash_order(array)].tolist())
 
 
-def _listed(keys: Iterable[Key], name: str) -> Keys:
-    listed = _in_order(several(keys, f"nodes of {name!r}"))
-    if not listed:
+def _listed(keys: Iterable[Key], name: str, problems: Problems) -> Keys:
+    ordered = _in_order(several(keys, f"nodes of {name!r}"))
+    if not ordered:
         raise ClassNameError(f"Class {name!r} has no nodes.")
-    twice = next((one for one, other in pairwise(sorted(listed)) if one == other), None)
-    if twice is not None:
-        raise StoreError(f"Node {twice!r} is listed twice for {name!r}.")
-    return listed
+    with problems.collect():
+        _refuse_repeated("Node", ordered, f"listed twice for {name!r}")
+    return tuple(dict.fromkeys(ordered))
+
+
+def _named(noun: str, values: Iterable[object]) -> str:
+    """Return a noun and values.
+
+    >>> _named("Node", ["p1"]), _named("Class", ["hats", "caps"])
+    ("Node 'p1'", "Classes 'hats', 'caps'")
+    """
+    shown = [repr(value) for value in values]
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{noun}{plural if len(shown) > 1 else ''} {listed(shown)}"
+
+
+def _refuse_repeated(noun: str, values: Iterable[Key], what: str) -> None:
+    repeated = [value for value, count in Counter(values).items() if count > 1]
+    if repeated:
+        verb = "is" if len(repeated) == 1 else "are"
+        raise StoreError(f"{_named(noun, repeated)} {verb} {what}.")
+
+
+def _refuse_untaught(classes: Mapping[str, ClassLabels]) -> None:
+    empty = [name for name, one in classes.items() if not one.taught]
+    if empty:
+        raise StoreError(
+            f"{_named('Class', empty)} would have no label left to learn from: use `remove` to "
+            f"remove {'the class' if len(empty) == 1 else 'them'}."
+        )

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.problems import Problems
 
 T = TypeVar("T")
 
@@ -27,20 +28,24 @@ def parameters_of(owner: Any) -> dict[str, Any]:
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """Return an instance of a keyword-only dataclass; an unknown name raises a helpful error."""
+    """Return an instance of a keyword-only dataclass; unknown and missing names are refused."""
     known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    problems = Problems()
     for name in values:
-        if name not in known:
-            close = get_close_matches(str(name), known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise ParameterError(
-                f"{owner_name(cls)} has no parameter {name!r}.{hint} "
-                f"It has {', '.join(known) or 'none'}."
-            )
+        with problems.collect():
+            if name not in known:
+                close = get_close_matches(str(name), known, n=1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+                raise ParameterError(
+                    f"{owner_name(cls)} has no parameter {name!r}.{hint} "
+                    f"It has {', '.join(known) or 'none'}."
+                )
     missing = [field.name for field in fields(cls) if field.init and _is_required(field)]  # type: ignore[arg-type]
     for name in missing:
-        if name not in values:
-            raise ParameterError(f"{owner_name(cls)} needs {name!r}.")
+        with problems.collect():
+            if name not in values:
+                raise ParameterError(f"{owner_name(cls)} needs {name!r}.")
+    problems.raise_all()
     return cls(**values)
 
 
@@ -70,8 +75,12 @@ def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
     >>> read(Plan, {"epochs": "3"})
     {'epochs': 3}
     """
-    hints = get_type_hints(cls)
-    return {name: _read(name, text, hints.get(name, str)) for name, text in texts.items()}
+    hints, values, problems = get_type_hints(cls), dict[str, Any](), Problems()
+    for name, text in texts.items():
+        with problems.collect():
+            values[name] = _read(name, text, hints.get(name, str))
+    problems.raise_all()
+    return values
 
 
 def _read(name: str, text: str, kind: Any) -> Any:

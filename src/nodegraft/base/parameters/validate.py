@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.build import owner_name
 from nodegraft.base.parameters.constraints import Range
+from nodegraft.base.problems import Problems
 
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
 def validate(instance: Any) -> None:
-    """Check every field of a dataclass that its constructor takes; raise for the first wrong one.
+    """Check every field of a dataclass that its constructor takes; list all that are wrong.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -31,17 +32,19 @@ def validate(instance: Any) -> None:
             how errors call it.
     """
     cls: Any = type(instance)
-    owner = owner_name(cls)
+    owner, problems = owner_name(cls), Problems()
     for name, kind in _hints(cls).items():
         value = getattr(instance, name)
         if getattr(value, "shape", None) == ():
             # A number of NumPy's is taken for what it is, and can be written as JSON.
             value = value.item()
             object.__setattr__(instance, name, value)
-        validate_value(f"{owner}: {name}", value, kind)
+        with problems.collect():
+            validate_value(f"{owner}: {name}", value, kind)
         if type(value) is int and _takes_only_floats(kind):
             # 8 and 8.0 must give the same record.
             object.__setattr__(instance, name, float(value))
+    problems.raise_all()
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:

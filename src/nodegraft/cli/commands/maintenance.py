@@ -103,11 +103,13 @@ def purge(
 ) -> Output[results.Purged]:
     """Delete nodes from all versions and from the history; this cannot be undone."""
     from nodegraft.graph.keys import integer_key
+    from nodegraft.store.maintenance.purging import Purge
 
     with open_store(place, terminal) as store:
         has_text_keys = store.graph().has_text_keys
         keys = [node if has_text_keys else integer_key(node) for node in nodes]
         if not yes:
+            Purge(store.parts, keys).refuse_unknown()
             terminal.pause()
             typer.confirm(
                 f"Delete {counted(len(keys), 'node')}, and with them all earlier versions? This "

@@ -72,7 +72,7 @@ def unlabel(
     return edit_labels(
         place,
         "unlabel",
-        lambda store: {"keys": keys_from(nodes, store.graph())},
+        lambda store: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
         options,
         terminal,
     )
@@ -135,7 +135,7 @@ def split(
                 raise ParameterError(
                     f"--into {part!r} must have the form CLASS=KEYS, as in caps=p17,p20."
                 )
-            keys_of_parts[part_name] = keys_from(keys, store.graph())
+            keys_of_parts[part_name] = keys_from(keys, store.graph(), must_exist=False)
         return {"name": name, "parts": keys_of_parts}
 
     return edit_labels(place, "split", arguments, options, terminal, force_name)

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import likely, text_line
 
 MAX_BAR = 12
@@ -132,7 +133,7 @@ def _signals(signals: list[dict[str, Any]], answer: str, other: str, width: int)
     least = max(SMALL * most, NOTHING)
     large = [row for row in rows if abs(row[1] - row[2]) >= least]
     small = [row for row in rows if abs(row[1] - row[2]) < least]
-    together = [(f"{len(small)} other signals", *_sums(small))] if small else []
+    together = [(counted(len(small), "other signal"), *_sums(small))] if small else []
     for name, own, its in [*large, *together]:
         _add(table, name, own, its, _bar(own - its, most, longest))
     table.add_section()

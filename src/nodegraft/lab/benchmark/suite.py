@@ -12,6 +12,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.build import build
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.base.parameters.validate import validate
+from nodegraft.base.problems import Problems
 from nodegraft.lab.benchmark.job import Job, Protocol
 from nodegraft.streams.arrival import Arrival
 from nodegraft.streams.stream import STREAM_VERSION
@@ -178,39 +179,51 @@ class Suite:
     def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
         """From what the TOML file says."""
         file = build(SuiteFile, document)
-        methods = [build(SuiteMethod, one) for one in file.methods]
-        tuned = {one.tuned: _tuned(folder, one.tuned) for one in methods if one.tuned}
-        datasets = [_dataset(one) for one in file.datasets]
+        methods, datasets, tuned = list[SuiteMethod](), list[SuiteDataset](), dict[str, Any]()
+        problems = Problems()
+        for table in file.methods:
+            with problems.collect():
+                methods.append(build(SuiteMethod, table))
+        for given in file.datasets:
+            with problems.collect():
+                datasets.append(_dataset(given))
         for method in methods:
-            _check_own_datasets(method, datasets)
-        entries = tuple(
-            SuiteEntry(
-                _name(method, setting),
-                Job(
-                    dataset=dataset.dataset,
-                    dataset_options=dataset.set,
-                    method=method.method,
-                    parameters={
-                        **tuned.get(method.tuned or "", {}).get(dataset.dataset, {}),
-                        **method.set,
-                    },
-                    seed=seed,
-                    protocol=protocol,
-                    arrival=method.arrival or file.arrival,
-                    stream_version=file.stream_version,
-                    rehearse=file.rehearse,
-                    sealed=file.sealed,
-                    **_ways_and_shots(setting),
-                ),
-            )
-            for dataset, method in product(datasets, methods)
-            if method.datasets is None or dataset in [_dataset(one) for one in method.datasets]
+            with problems.collect():
+                if method.tuned:
+                    tuned[method.tuned] = _tuned(folder, method.tuned)
+        problems.raise_all()
+        for method in methods:
+            with problems.collect():
+                _check_own_datasets(method, datasets)
+        problems.raise_all()
+        entries = list[SuiteEntry]()
+        for dataset, method in product(datasets, methods):
+            if method.datasets is not None and dataset not in [
+                _dataset(one) for one in method.datasets
+            ]:
+                continue
+            best = tuned.get(method.tuned or "", {}).get(dataset.dataset, {})
             for setting, seed, protocol in product(
                 _own(method.settings, file.settings),
                 _own(method.seeds, _own(dataset.seeds, file.seeds)),
                 _own(method.protocols, file.protocols),
-            )
-        )
+            ):
+                with problems.collect():
+                    job = Job(
+                        dataset=dataset.dataset,
+                        dataset_options=dataset.set,
+                        method=method.method,
+                        parameters={**best, **method.set},
+                        seed=seed,
+                        protocol=protocol,
+                        arrival=method.arrival or file.arrival,
+                        stream_version=file.stream_version,
+                        rehearse=file.rehearse,
+                        sealed=file.sealed,
+                        **_ways_and_shots(setting),
+                    )
+                    entries.append(SuiteEntry(_name(method, setting), job))
+        problems.raise_all()
         seen = set[tuple[str, str]]()
         for entry in entries:
             if (entry.name, entry.job.key) in seen:
@@ -218,7 +231,7 @@ class Suite:
                     f"{entry.job.title} comes twice: name each dataset, method and seed once."
                 )
             seen.add((entry.name, entry.job.key))
-        return cls(file.title, tuple(file.tables), tuple(file.figures), entries, file.note)
+        return cls(file.title, tuple(file.tables), tuple(file.figures), tuple(entries), file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
         """Return the entries that have no record."""

@@ -41,7 +41,8 @@ function showCard() {
     })] : []));
   } else {
     const [first, second] = node.top;
-    const why = second ? `Suggested because it stands for about ${number(Math.max(1, Math.round(node.similar_nodes)))} similar nodes with uncertain predictions. Its most probable classes: ${first.class} ${likely(first.probability)}, ${second.class} ${likely(second.probability)}.` : "";
+    const similar = Math.max(1, Math.round(node.similar_nodes));
+    const why = second ? `Suggested because it stands for about ${number(similar)} similar ${similar === 1 ? "node" : "nodes"} with uncertain predictions. Its most probable classes: ${first.class} ${likely(first.probability)}, ${second.class} ${likely(second.probability)}.` : "";
     card.replaceChildren(
       element("p", {}, nodeLink(node.node), ` ${node.text ?? ""}`),
       element("p", { class: "soft" }, `predicted ${node.prediction}, ${confidence(node)}`),

@@ -186,9 +186,7 @@ class Purge:
 
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and delete everything else."""
-        with self._journal.connection() as connection:
-            require_own_place(connection, self._objects)
-        self._refuse_unknown()
+        self.refuse_unknown()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
         made = [self._made(self._versions[number - 1]) for number in numbers]
         rows = self._rows(made, intent)
@@ -260,8 +258,10 @@ class Purge:
             rewrite_audit(connection, lambda text: text_without(text, self._keys))
         return len(changed)
 
-    def _refuse_unknown(self) -> None:
+    def refuse_unknown(self) -> None:
         """Raise an error for nodes that nothing in the store names: misspelt, or purged before."""
+        with self._journal.connection() as connection:
+            require_own_place(connection, self._objects)
         left = set(self._keys)
         for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
             listed = list(left)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
@@ -34,7 +35,11 @@ class NumberColumns(ColumnEncoder):
     @classmethod
     def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
         """Return the encoder of columns."""
-        moments = [_moments(table, column) for column in columns]
+        moments, problems = [], Problems()
+        for column in columns:
+            with problems.collect():
+                moments.append(_moments(table, column))
+        problems.raise_all()
         means, deviations = np.array(moments).T
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
 

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, hstack
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.base.hashing import content_hash
+from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import Matrix, is_sparse, row_norms
 from nodegraft.tables.columns import Source, SourceTable, column_names, is_list, read_source
 from nodegraft.tables.features.categories import CategoryColumn
@@ -79,13 +80,21 @@ class FeatureRecipe:
         lists = [name for name in given if is_list(source.column(name))]
         numbers = tuple(name for name in given if name not in lists)
         encoders: list[ColumnEncoder] = []
-        if texts:
-            words = TextVectoriser(min_documents, stop_words=stop_words)
-            encoders.append(TextColumns.fit(source, texts, words))
-        if numbers:
-            encoders.append(NumberColumns.fit(source, numbers))
-        encoders += [ListColumn.fit(source, name) for name in lists]
-        encoders += [CategoryColumn.fit(source, name) for name in column_names(categories)]
+        problems = Problems()
+        with problems.collect():
+            if texts:
+                words = TextVectoriser(min_documents, stop_words=stop_words)
+                encoders.append(TextColumns.fit(source, texts, words))
+        with problems.collect():
+            if numbers:
+                encoders.append(NumberColumns.fit(source, numbers))
+        for name in lists:
+            with problems.collect():
+                encoders.append(ListColumn.fit(source, name))
+        for name in column_names(categories):
+            with problems.collect():
+                encoders.append(CategoryColumn.fit(source, name))
+        problems.raise_all()
         if not encoders:
             raise DataError(
                 "Name at least one column that becomes features: text='…', features=['…'] or "

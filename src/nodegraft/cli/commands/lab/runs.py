@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from nodegraft.base.errors import NodegraftError
+from nodegraft.base.problems import Problems
 from nodegraft.cli.inputs import name_value_pairs
 from nodegraft.cli.options import (
     DataRoot,
@@ -31,6 +32,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     from nodegraft.lab.benchmark.job import Job
     from nodegraft.lab.benchmark.suite import Suite
+    from nodegraft.lab.datasets.templates.dataset import Dataset
     from nodegraft.lab.runners.local import JobEvent, Runner
 
 
@@ -217,12 +219,20 @@ def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
     # Missing files and misspelt names are reported before the first job.
     from nodegraft.lab.report.tables import check_names
 
-    check_names(suite.tables)
+    problems = Problems()
+    datasets: dict[str, Dataset] = {}
+    with problems.collect():
+        check_names(suite.tables)
     for job in jobs:
-        _ = job.description
-    datasets = {repr(dataset): dataset for dataset in (job.make_dataset() for job in jobs)}
+        with problems.collect():
+            _ = job.description
+        with problems.collect():
+            dataset = job.make_dataset()
+            datasets[repr(dataset)] = dataset
     for dataset in datasets.values():
-        dataset.locate(data)
+        with problems.collect():
+            dataset.locate(data)
+    problems.raise_all()
 
 
 def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) -> "Runner":

@@ -1,0 +1,60 @@
+"""Several problems of one input, raised as one error, so that all can be corrected at once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nodegraft.base.errors import NodegraftError, TablesError
+
+
+class Problems:
+    """Errors of several checks.
+
+    >>> problems = Problems()
+    >>> for text in ("3", "x", "y"):
+    ...     with problems.collect():
+    ...         if not text.isdigit():
+    ...             raise NodegraftError(f"{text!r} is no number.")
+    >>> problems.raise_all()
+    Traceback (most recent call last):
+    nodegraft.base.errors.NodegraftError: 2 problems:
+    - 'x' is no number.
+    - 'y' is no number.
+    """
+
+    def __init__(self) -> None:
+        self._errors = list[NodegraftError]()
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Keep the error of a check instead of raising it; the rest of the block is skipped."""
+        try:
+            yield
+        except NodegraftError as error:
+            self._errors.append(error)
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    def raise_all(self) -> None:
+        """Raise nothing, the only error, or the first with the different texts of all."""
+        if not self._errors:
+            return
+        # The advice of a TablesError is not for every caller, so both its texts must be joined.
+        first = next((e for e in self._errors if isinstance(e, TablesError)), self._errors[0])
+        problems = tuple(dict.fromkeys(text for error in self._errors for text in _texts(error)))
+        if len(problems) > 1:
+            first.problems = problems
+            message, what_happened = map(_listed, zip(*first.problems, strict=True))
+            first.args = (message,)
+            if isinstance(first, TablesError):
+                first.what_happened = what_happened
+        raise first
+
+
+def _texts(error: NodegraftError) -> tuple[tuple[str, str], ...]:
+    plain = error.what_happened if isinstance(error, TablesError) else str(error)
+    return error.problems or ((str(error), plain or str(error)),)
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return "\n- ".join([f"{len(texts)} problems:", *texts])
