@@ -45,6 +45,9 @@ class NewRows:
     edges: Mapping[str, Entries]
     """Edge type -> for each edge the place of the row, and the graph's row that it leads to."""
 
+    notes: tuple[str, ...] = ()
+    """Sentences about values that are treated as missing."""
+
 
 class RowKeys(GrownKeys):
     """Keys of a graph, and rows behind them that cannot be looked up."""
@@ -61,9 +64,12 @@ class RowsView(GraphView):
         base: The whole graph, perhaps with weighted edge types.
         store: The graph with the rows behind its nodes.
         names: What each row is called in results.
+        notes: Sentences about values that are treated as missing.
     """
 
-    def __init__(self, base: GraphView, store: MemoryStore, names: list[Key]) -> None:
+    def __init__(
+        self, base: GraphView, store: MemoryStore, names: list[Key], notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(store, weights=base._weights)
         self.base = base
         """The graph without the rows."""
@@ -71,6 +77,8 @@ class RowsView(GraphView):
         self._cache: _RowsCache = _RowsCache(base._cache, store, base._weights)
         self.names = names
         """What each row is called in results."""
+        self.notes = notes
+        """Sentences about values that are treated as missing."""
         self.derived = Memo[Any]()
         """What models derive for these rows; it is dropped with them."""
 
@@ -90,7 +98,7 @@ class RowsView(GraphView):
             name: _with_entries(before.adjacency(name), rows, new.edges.get(name, nobody))
             for name in before.relations
         }
-        return cls(graph, MemoryStore(keys, features, edges, before.recipe), new.names)
+        return cls(graph, MemoryStore(keys, features, edges, before.recipe), new.names, new.notes)
 
     @property
     def new_rows(self) -> NDArray[np.int64]:
@@ -100,7 +108,7 @@ class RowsView(GraphView):
     def weighing(self, weights: Mapping[str, float]) -> "RowsView":
         """Return the same rows beside the graph with weighted edge types."""
         base = self.base.weighing(weights)
-        return self if base is self.base else RowsView(base, self._own, self.names)
+        return self if base is self.base else RowsView(base, self._own, self.names, self.notes)
 
     def _features_at(self, positions: IntArray) -> Matrix:
         return self._cache.features_at(positions)

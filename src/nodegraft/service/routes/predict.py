@@ -77,7 +77,12 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served) -> JSON
     else:
         found = _predict_keys(request, request.keys or [], live.state, shown)
     # Plain rows: an object of pydantic for each node makes large batches slower.
-    content = {"world": found.world, "predictions": found.to_rows(), "sets_note": found.sets_note}
+    content = {
+        "world": found.world,
+        "predictions": found.to_rows(),
+        "sets_note": found.sets_note,
+        "rows_note": found.rows_note,
+    }
     return JSONResponse(live.fields | content)
 
 
