@@ -27,9 +27,10 @@ from fastapi import FastAPI
 from performance.process_family import family, processor_seconds
 
 from nodegraft.analysis.predictions import predict_rows
+from nodegraft.analysis.results.nodes import Predictions
 from nodegraft.graph.keys import Key
 from nodegraft.lab.datasets.templates.dataset import load_dataset
-from nodegraft.service.routes.predict import Predictions, PredictRequest
+from nodegraft.service.routes.predict import PredictRequest
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store

@@ -63,7 +63,7 @@ def found(graph: Graph, truth: dict[str, str], held_back: str) -> list[Record]:
     return [
         {
             "size": one.size,
-            "words": list(one.words),
+            "words": list(one.top_terms),
             "classes": [truth[str(node)] for node in one.examples],
         }
         for one in new_classes(state, GROUPS)

@@ -54,8 +54,8 @@ def test_a_class_that_was_never_taught_is_found_with_its_words(shop: Store) -> N
     assert first.size > OF_EACH / 2
     assert {str(node).rstrip("0123456789") for node in first.examples} == {NEW}
     assert len(first.examples) == 3
-    assert set(first.words) <= set(WORDS[NEW].split())
-    assert len(first.words) == 5
+    assert set(first.top_terms) <= set(WORDS[NEW].split())
+    assert len(first.top_terms) == 5
     assert all(str(one.examples[0]).startswith(NEW) for one in others)
 
 

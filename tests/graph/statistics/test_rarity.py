@@ -2,15 +2,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from nodegraft.graph import statistics
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.statistics import column_rarity, rarity, summarise_columns
+from nodegraft.graph.statistics import column_rarity, summarise_columns
 
 COUNTS = np.array([[1, 0, 2], [5, 0, 0], [0, 0, 1], [9, 9, 9]])
 
 
 @pytest.mark.parametrize("block", [1, 2, 65_536])
 def test_rarity_counts_visible_nodes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rarity, "BLOCK_ROWS", block)
+    monkeypatch.setattr(statistics, "BLOCK_ROWS", block)
     graph = Graph(range(4), csr_array(COUNTS))
     seen = column_rarity(graph.view(np.array([0, 1, 2])))
     # Of three visible nodes two, none and two have each word.

@@ -13,8 +13,8 @@ import pytest
 
 from nodegraft.analysis.version import now
 from nodegraft.base.errors import ParameterError, StoreError, StoreUnreachableError
+from nodegraft.store import access
 from nodegraft.store.access import ADD, REVOKE, Scope, StoreTokens, secret_digest
-from nodegraft.store.access import tokens as token_table
 from nodegraft.store.objects.place import journal_in
 from nodegraft.store.versions import row_digests
 from nodegraft.store.versions.audit import audit_entries
@@ -123,7 +123,7 @@ def test_a_change_without_its_audit_entry_is_undone(
 
     with StoreTokens.open(place) as tokens:
         tokens.add("old", Scope.READ)
-        monkeypatch.setattr(token_table, "add_audit_entry", fail)
+        monkeypatch.setattr(access, "add_audit_entry", fail)
         with pytest.raises(RuntimeError):
             tokens.add("new", Scope.READ)
         with pytest.raises(RuntimeError):

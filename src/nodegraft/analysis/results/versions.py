@@ -173,7 +173,11 @@ class Comparison(VersionResult):
         """
         if preview is None:
             names = "predictions_compared", "predictions_changed", "accuracy_before"
-            compared = dict.fromkeys((*names, "accuracy_after")) | {"changes": [], "examples": []}
+            compared: dict[str, Any] = {
+                **dict.fromkeys((*names, "accuracy_after")),
+                "changes": [],
+                "examples": [],
+            }
         else:
             compared = {
                 "predictions_compared": preview.asked,
