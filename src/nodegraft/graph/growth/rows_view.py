@@ -116,12 +116,14 @@ class RowsView(GraphView):
     def neighbour_means(self) -> tuple["csr_array[np.float32]", IntArray]:
         """Return how much each neighbour counts in the mean of a row's neighbours, and these.
 
-        Rows of the matrix add up to 1; of a row without neighbours, to 0.
+        Neighbours that have no edges without the row do not count: what they would have comes from
+        the row. Rows of the matrix add up to 1; of a row without other neighbours, to 0.
         """
         counts, found, weights = self.weighted_neighbours(self.new_rows)
-        nodes, places = np.unique(found, return_inverse=True)
-        values = np.ones(found.size) if weights is None else weights.astype(np.float64)
-        owners = np.repeat(np.arange(counts.size), counts)
+        has_edges = self._cache.has_edges(found)
+        owners = np.repeat(np.arange(counts.size), counts)[has_edges]
+        nodes, places = np.unique(found[has_edges], return_inverse=True)
+        values = np.ones(places.size) if weights is None else weights[has_edges].astype(np.float64)
         values = values / np.bincount(owners, values, counts.size)[owners]
         shape = counts.size, nodes.size
         return csr_array((values.astype(np.float32), (owners, places)), shape=shape), nodes
@@ -138,6 +140,10 @@ class _RowsCache(ViewCache):
 
     def _visible_edges(self) -> Adjacency:
         return self._beside(self._base.adjacency, self._store.relations, self._weights)
+
+    def has_edges(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Return whether nodes of the graph have edges without the rows."""
+        return self._base.adjacency.degrees(nodes) > 0
 
     @property
     def directed_edges(self) -> Adjacency:
