@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.cli.app import app
 from nodegraft.store.store import Store
@@ -47,6 +48,11 @@ def test_another_encoder_keeps_labels_and_edges_and_is_undone(tmp_path: Path) ->
         new: Any = after.recipe
         assert (features == new.transform(nodes)).all()
         assert store.live == 1
+        assert describe_version(version) == "refit on 10 labels, texts by letters"
+        measures = [shift.measure for shift in store.drift()]
+        assert "edges per node" in measures
+        # Features of two encoders cannot be compared.
+        assert "similarity to average features" not in measures
         store.promote()
         # What comes later is encoded by the new encoder.
         grown = store.grow(pa.table({"key": ["new"], "text": ["felt"], "price": [1.0]}))
