@@ -39,3 +39,9 @@ environment() {
     # Not compiled beforehand: most of what comes along is never imported.
     "$bin/pip" install -qq --no-compile -c constraints.txt -e '.[dev]'
 }
+
+slow_stages() {
+    # Folders and files of tests/ that have slow tests, and replicas on Ray Serve.
+    grep -rlE 'slow|NODEGRAFT_SLOW' tests --include='test_*.py' | cut -d/ -f1,2 | sort -u
+    echo ray-serve
+}

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.graph.edges.matrix import IntArray
+
 Floats = NDArray[np.float64]
 
 UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 50.0])
@@ -66,7 +68,7 @@ def fit_calibration(
         return UNCALIBRATED
     predictors = np.concatenate(
         [
-            _predictors(probabilities, scarcity, class_shares(probabilities))
+            _predictors(probabilities, scarcity, class_shares(probabilities))[0]
             for probabilities, scarcity, _ in predictions
         ]
     )
@@ -77,15 +79,19 @@ def fit_calibration(
     return np.append(found, np.log(most))
 
 
-def _predictors(probabilities: Floats, scarcity: Floats, shares: Floats) -> Floats:
-    """Return what confidence depends on, a row for each node."""
+def _predictors(
+    probabilities: Floats, scarcity: Floats, shares: Floats
+) -> tuple[Floats, IntArray, Floats, Floats]:
+    """Return the predictors, the predicted classes, the probabilities of the other classes (0 for
+    the predicted one), and their sums. Large matrices are read few times: this is done for every
+    node that is predicted."""
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
-    likely = probabilities * shares
-    likely /= likely.sum(axis=1, keepdims=True)
+    likely = probabilities[nodes, top] * shares[top] / (probabilities @ shares)
     rivals = np.maximum(probabilities, LEAST)
     rivals[nodes, top] = 0.0
-    rivals_scarcity = rivals @ scarcity / rivals.sum(axis=1)
-    return np.column_stack((_log_odds(likely[nodes, top]), scarcity[top], rivals_scarcity))
+    # Products with a vector are faster than sums along rows.
+    sums, weighted = (rivals @ np.column_stack((np.ones_like(scarcity), scarcity))).T
+    return np.column_stack((_log_odds(likely), scarcity[top], weighted / sums)), top, rivals, sums
 
 
 def calibrated_probabilities(
@@ -111,16 +117,14 @@ def calibrated_probabilities(
     if probabilities.shape[1] == 1:
         return probabilities
     *slopes, offset, practised = coefficients
-    linear = _predictors(probabilities, scarcity, shares) @ slopes + offset
+    predictors, top, out, others = _predictors(probabilities, scarcity, shares)
+    linear = predictors @ slopes + offset
     linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
-    nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
-    rest = np.maximum(probabilities, LEAST)
-    rest[nodes, top] = 0.0
-    second, others = rest.max(axis=1), rest.sum(axis=1)
+    second = out.max(axis=1)
     # A little above the second: at a tie another class would be predicted.
     confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
-    out: Floats = rest * ((1.0 - confidence) / others)[:, None]
-    out[nodes, top] = confidence
+    out *= ((1.0 - confidence) / others)[:, None]
+    out[np.arange(len(out)), top] = confidence
     return out
 
 
