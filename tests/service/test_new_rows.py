@@ -5,12 +5,15 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
-from tests.service.served import asked, make_of_tables
+from nodegraft.store.store import Store
+from nodegraft.tables.read import read_graph
+from tests.service.served import EDGES, NODES, WORDS, asked, make_of_tables
 
 ROW = {"text": "felt brim secretword", "price": 4.0, "edges": [{"target": "hats3"}]}
 
@@ -82,3 +85,28 @@ def test_options_that_are_about_nodes_are_refused(place: Path, tmp_path: Path) -
         refused = CliRunner().invoke(app, [*call, *options])
         assert refused.exit_code == 2
         assert words in " ".join(refused.output.split())
+
+
+def test_a_value_that_the_store_has_never_seen_is_noted(tmp_path: Path) -> None:
+    nodes = pa.table(NODES | {"brand": ["acme", "best"] * 12})
+    graph = read_graph(nodes, pa.table(EDGES), text="text", categories="brand")
+    labels = {name: [f"{name}{number}" for number in range(5)] for name in WORDS}
+    known = {"text": "felt brim", "brand": "acme"}
+    new = {"text": "qqqq", "brand": "zenith", "key": "mine"}
+    note = (
+        "1 row whose text is missing or has no known word (for example mine). "
+        "1 row with a new value of 'brand', treated as missing (for example zenith)."
+    )
+    with Store.init(tmp_path / "wear", graph, labels, method="nearest-centroid") as store:
+        assert store.predict(rows=[known]).rows_note is None
+        assert store.predict(rows=[known, new]).rows_note == note
+    file = tmp_path / "new.jsonl"
+    file.write_text(f"{json.dumps(known)}\n{json.dumps(new)}\n")
+    call = ["predict", str(tmp_path / "wear"), "--rows", str(file)]
+    assert json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)["rows_note"] == note
+    written = CliRunner().invoke(app, [*call, "--csv", str(tmp_path / "found.csv")])
+    for output in (written.output, CliRunner().invoke(app, call).output):
+        assert "zenith" in output
+    with asked(tmp_path / "wear") as client:
+        sent = client.post("/v1/predict", json={"rows": [new]}).json()
+    assert sent["rows_note"] == note

@@ -59,25 +59,25 @@ def count_predictions(state: State) -> PredictionCounts:
 
 
 def shifts(before: State, after: State) -> list[Shift]:
-    """Return the drift of predictions, confidence, edges and features between two versions."""
+    """Return the drift of predictions, confidence, edges and features between two versions.
+
+    Features are left out where another text encoder made them.
+    """
     states = (before, after)
     rows = [state.graph.sampled(SAMPLE, state.graph.rows[:0]) for state in states]
     pairs = list(zip(states, rows, strict=True))
     old, new = (state.predict(some) for state, some in pairs)
     degrees = (np.asarray(state.graph.degrees(some), np.float64) for state, some in pairs)
-    features = [normalise_rows(state.graph.features(some)) for state, some in pairs]
-    average = np.asarray(features[0].mean(axis=0)).ravel()
     found = [_class_shift(old.classes, new.classes)]
     if Capability.CALIBRATED in after.model.capabilities():
         found.append(_confidence_shift(old.confidence, new.confidence))
-    return [
-        *found,
-        _distribution_shift("edges per node", *degrees),
-        _distribution_shift(
-            "similarity to average features",
-            *(np.asarray(matrix @ average).ravel() for matrix in features),
-        ),
-    ]
+    found.append(_distribution_shift("edges per node", *degrees))
+    if before.graph.recipe == after.graph.recipe:
+        features = [normalise_rows(state.graph.features(some)) for state, some in pairs]
+        average = np.asarray(features[0].mean(axis=0)).ravel()
+        similarities = (np.asarray(matrix @ average).ravel() for matrix in features)
+        found.append(_distribution_shift("similarity to average features", *similarities))
+    return found
 
 
 def _class_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:

@@ -75,6 +75,10 @@ class Predictions(Tabular):
     sets_note: str | None
     """Sentence that names the classes for which the coverage holds one by one, and together."""
 
+    rows_note: str | None
+    """Sentences about values of new rows that are treated as missing, such as a category that the
+    store has never seen; None without any."""
+
     key_type: KeyType
     """Type of the column ``node``: that of the store's keys, but text if a given key is no integer
     below 2**63."""
@@ -285,9 +289,9 @@ def predict_in_blocks(
     validate_value("top", top, PositiveInt)
     view: GraphView = state.graph
     label_of = state.label_of
+    thresholds = note = rows_note = None
     if beside is not None:
-        view, label_of = beside, {}
-    thresholds = note = None
+        view, label_of, rows_note = beside, {}, " ".join(beside.notes) or None
     if coverage is not None:
         validate_value("coverage", coverage, OpenFraction)
         thresholds = state.set_calibration.thresholds(coverage)
@@ -326,6 +330,7 @@ def predict_in_blocks(
             if best.sets is None
             else [next(sets) if is_found else () for is_found in is_match],
             note,
+            rows_note,
             key_type,
         )
 

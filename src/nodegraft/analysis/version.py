@@ -206,7 +206,8 @@ def describe_version(version: Version) -> str:
         case "grow" | "sync":
             return f"{version.action}: {_changes(detail)}"
         case "refit":
-            return f"refit on {counted(version.measures['labels'], 'label')}"
+            texts = f", texts by {', '.join(detail['encoder'])}" if detail else ""
+            return f"refit on {counted(version.measures['labels'], 'label')}{texts}"
         case "undo":
             return f"undo version {detail['version']}"
         case "discard":

@@ -26,6 +26,7 @@ from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
+    from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.version import Version
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import TablePreview
@@ -63,13 +64,17 @@ def edit_labels(
         if cost:
             terminal.note(refit_line(cost))
         if options.dry_run:
-            preview = store.preview(change)
-            texts = store.texts([flip.node for flip in preview.examples])
-            value = Comparison.of(store.version(), preview)
-            return Output(value, (preview_lines(preview, texts), DRY_RUN))
+            return comparison(store, store.preview(change))
         terminal.stage(f"{action}: predicting before and after")
         version = store.change(change, intent=options.intent)
         return new_version(store, version)
+
+
+def comparison(store: "Store", preview: "Preview") -> Output[Comparison]:
+    """Return what a change would do to the newest version of a store."""
+    texts = store.texts([flip.node for flip in preview.examples])
+    value = Comparison.of(store.version(), preview)
+    return Output(value, (preview_lines(preview, texts), DRY_RUN))
 
 
 def make_version(

@@ -122,6 +122,15 @@ CategoryColumns = Annotated[
 MinDocuments = Annotated[
     int, typer.Option("--min-documents", help="Ignore words that occur in fewer texts.")
 ]
+TextEncoders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--encoder",
+        help="Text encoder: tfidf (default), wordllama, model2vec:NAME, "
+        "sentence-transformers:NAME, fastembed:NAME or an entry point. Repeat it to join the "
+        "features of several.",
+    ),
+]
 SourceColumn = Annotated[
     str, typer.Option("--source", "--source-key", help="Column with the source node's key.")
 ]
@@ -262,6 +271,9 @@ class TableOptions:
     categories: CategoryColumns = None
     """Columns with few different values."""
 
+    encoder: TextEncoders = None
+    """Text encoders; None for TF-IDF."""
+
     min_documents: MinDocuments = 3
     """Words that occur in fewer texts are ignored."""
 
@@ -308,6 +320,6 @@ def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
             raise ParameterError("Give --directed for all edges or --directed-types, not both.")
         arguments["directed"] = [name.strip() for name in types.split(",") if name.strip()]
     arguments["key_type"] = None if key_type is None else str(key_type)
-    for name in ("text", "categories"):
+    for name in ("text", "categories", "encoder"):
         arguments[name] = arguments[name] or ()
     return arguments

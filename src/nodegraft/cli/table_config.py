@@ -34,6 +34,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "features": (list, str),
     "no_features": bool,
     "categories": (list, str),
+    "encoder": (list, str),
     "min_documents": int,
 }
 

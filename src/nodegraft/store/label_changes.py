@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nodegraft.analysis.labels.labels import StoreLabels
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.snapshot import State
+    from nodegraft.tables.columns import Source
+    from nodegraft.tables.encode_again import Encoders, TextEncoding
 
 _FITTED = ("init", "refit")
 """Actions that fit a method from scratch."""
@@ -94,8 +96,24 @@ class LabelChanges:
         draft = Draft(change.action, change.detail, {})
         return self._add_measured(parent, before, after, draft, intent, last, change.succession())
 
-    def refit(self, intent: Intent) -> Version:
-        """Make a version whose method is fitted from scratch."""
+    def preview_refit(self, encoder: "Encoders | None", nodes: "Source") -> "Preview":
+        """Return what :meth:`refit` would change."""
+        from nodegraft.analysis.preview import compare
+        from nodegraft.tables.encode_again import TextEncoding
+
+        before = self._newest_state()
+        return compare(before, self._refitted(before, TextEncoding.of(encoder, nodes)))
+
+    def refit(self, encoder: "Encoders | None", nodes: "Source", intent: Intent) -> Version:
+        """Make a version whose method is fitted from scratch, perhaps on other features of texts.
+
+        Args:
+            encoder: Name of another text encoder, or several; None to keep the features.
+            nodes: The table of nodes with their texts, for another encoder.
+        """
+        from nodegraft.tables.encode_again import TextEncoding
+
+        texts = TextEncoding.of(encoder, nodes)
         parent, last = self._versions.begin(intent)
         states = self._parts.states
         try:
@@ -103,10 +121,19 @@ class LabelChanges:
         except UnreadableModelError:
             before = None
         with Measurement() as fit:
-            state = states.settled(before or states.unlearned(parent.names))
-            after = state.refitted(self._parts.listener)
-        draft = Draft("refit", {}, fit_measures(after.labels, fit.seconds))
+            after = self._refitted(states.settled(before or states.unlearned(parent.names)), texts)
+        if texts is not None:
+            after = replace(after, graph=states.put_graph(after.graph)[1])
+        detail = {} if texts is None else {"encoder": list(texts.encoders)}
+        draft = Draft("refit", detail, fit_measures(after.labels, fit.seconds))
         return self._add_measured(parent, before, after, draft, intent, last)
+
+    def _refitted(self, state: "State", texts: "TextEncoding | None") -> "State":
+        listener = self._parts.listener
+        if texts is not None:
+            options = self._journal.version(1).detail["tables"]
+            state = replace(state, graph=texts.applied(state.graph, options, listener))
+        return state.refitted(listener)
 
     def undo(self, number: int | None, intent: Intent) -> Version:
         """Make a version without the change of another one.

@@ -347,7 +347,24 @@ class Store(StoreViews):
         """Return how many labels the method was fitted on, and how many the newest version has."""
         return self._labels.last_fit()
 
-    def refit(self, *, intent: Intent = Intent()) -> Version:
+    def preview_refit(
+        self, encoder: str | Iterable[str] | None = None, nodes: "Source" = None
+    ) -> "Preview":
+        """Return what :meth:`refit` would change in the newest version; nothing is written.
+
+        Args:
+            encoder: See :meth:`refit`.
+            nodes: See :meth:`refit`.
+        """
+        return self._labels.preview_refit(encoder, nodes)
+
+    def refit(
+        self,
+        *,
+        encoder: str | Iterable[str] | None = None,
+        nodes: "Source" = None,
+        intent: Intent = Intent(),
+    ) -> Version:
         """Make a version whose method is fitted from scratch, on the current labels and graph.
 
         What a method learned from the first labels (the weights of text, neighbours and position,
@@ -355,10 +372,16 @@ class Store(StoreViews):
         a refit may pay. It also replaces a model of an older nodegraft that this one cannot read:
         the new version is then compared with the accuracy that was stored.
 
+        With another text encoder all nodes are encoded again; labels and edges stay.
+
         Args:
+            encoder: Text encoder, or several, as in :func:`nodegraft.read_tables`; None to keep the
+                features as they are.
+            nodes: With ``encoder`` the table of nodes with their texts, which a store does not
+                keep.
             intent: See :meth:`change`.
         """
-        return self._labels.refit(intent)
+        return self._labels.refit(encoder, nodes, intent)
 
     def undo(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
         """Make a version without the change of one version; its labels and model come back.

@@ -13,6 +13,7 @@ from nodegraft.analysis.results.versions import RowsComparison
 from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
+from nodegraft.base.events import Listener
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
@@ -149,7 +150,12 @@ class TablePreview:
 
 
 def grown(
-    graph: Graph, options: Mapping[str, Any], nodes: Source, edges: Source, repair: bool
+    graph: Graph,
+    options: Mapping[str, Any],
+    nodes: Source,
+    edges: Source,
+    repair: bool,
+    listener: Listener,
 ) -> tuple[Graph, NodeTexts | None]:
     """Return a graph with more nodes and edges, and the texts of the new nodes.
 
@@ -161,7 +167,7 @@ def grown(
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
     with _advice_for_stores():
-        tables = grow_tables(graph, nodes, edges, repair=repair, **named)
+        tables = grow_tables(graph, nodes, edges, repair=repair, **named, listener=listener)
     return tables.graph, tables.texts
 
 

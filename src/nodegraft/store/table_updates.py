@@ -122,7 +122,8 @@ class TableUpdates:
         return self._parts.versions.add(parent, draft, names, intent, last)
 
     def _larger(self, before: State, tables: NewTables) -> TablesRead:
-        graph, texts = grown(before.graph, self._options(tables), *tables.content)
+        options, listener = self._options(tables), self._parts.listener
+        graph, texts = grown(before.graph, options, *tables.content, listener)
         preview = self._counted(before, growth_changes(before.graph, graph))
         return TablesRead(State(graph, before.labels, before.model), texts, preview, [])
 

@@ -64,7 +64,8 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
         "Give them in every row, as null where there is no value.",
     )
     names = _names(graph, listed, key)
-    return RowsView.of(graph, NewRows(names, _features(graph, listed), _edges(graph, listed)))
+    features, notes = _features(graph, listed, names)
+    return RowsView.of(graph, NewRows(names, features, _edges(graph, listed), notes))
 
 
 def read_rows(file: Path) -> list[Any]:
@@ -131,22 +132,27 @@ def _is_key(value: Any, kind: type) -> bool:
     return not re.search("[\ud800-\udfff]", str(value))
 
 
-def _features(graph: Graph, rows: Sequence[Row]) -> Matrix | None:
+def _features(
+    graph: Graph, rows: Sequence[Row], names: Sequence[Key]
+) -> tuple[Matrix | None, tuple[str, ...]]:
+    """Return the features, and sentences about values that are treated as missing."""
     recipe = graph.recipe
     if isinstance(recipe, FeatureRecipe):
         table = SourceTable(_table(recipe.columns, rows), "the rows")
-        encoded = recipe.encode(table, np.arange(1, len(rows) + 1))
+        encoded = recipe.encode(table, np.array(names, dtype=object))
         DataReport(len(rows), 0, recipe.num_features, encoded.findings).require_usable(False)
-        return encoded.matrix
+        return encoded.matrix, tuple(
+            f"{found.count:,} {found.told.replace('node', 'row', 1)}." for found in encoded.findings
+        )
     if not graph.num_features:
-        return None
+        return None, ()
     try:
         matrix = np.array([row[FEATURES] for row in rows], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (len(rows), graph.num_features):
         raise DataError(f"`features` of each row must be a list of {graph.num_features} numbers.")
-    return matrix
+    return matrix, ()
 
 
 def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray
@@ -27,6 +28,7 @@ from nodegraft.tables.data_report import DataReport, Finding, finding, require_u
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
 from nodegraft.tables.node_texts import NodeTexts
@@ -77,11 +79,13 @@ def read_tables(
     text: str | Iterable[str] = (),
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
+    encoder: str | Iterable[str] = TFIDF,
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
     delimiter: str | None = None,
+    listener: Listener = SILENT,
 ) -> Tables:
     """Read tables of nodes, edges and labels, from files or in memory.
 
@@ -112,16 +116,20 @@ def read_tables(
         label: Column of ``labels`` with class names.
         label_key: Column of ``labels`` with node keys; None if it has the same name as in
             ``nodes``.
-        text: Columns of text, which become TF-IDF.
+        text: Columns of text, which become features by ``encoder``.
         features: Columns of numbers or of lists of numbers. None for a graph without features,
             which a table with only keys gives, too.
         categories: Columns with few different values.
+        encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
+            ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name of
+            an entry point in the group ``nodegraft.encoders``.
         min_documents: Words that occur in the text of fewer nodes are left out.
         stop_words: ``"english"`` leaves out the most common English words.
         recipe: Feature recipe of another graph or of a model, instead of naming columns.
         repair: Keep the first of duplicate nodes, drop edges to unknown nodes and treat infinite
             numbers as missing, instead of refusing such tables.
         delimiter: Column separator of CSV files; None to guess it from their headers.
+        listener: Receives the progress of text encoders.
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
@@ -130,6 +138,7 @@ def read_tables(
         features=features,
         categories=categories,
         recipe=recipe,
+        encoder=encoder,
         min_documents=min_documents,
         stop_words=stop_words,
     )
@@ -151,12 +160,12 @@ def read_tables(
     require_columns([(table, (key, *chosen.columns)), (edge_table, columns), (label_table, named)])
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
-    table, named_keys, findings = _different_nodes(table, key)
+    table, named_keys, findings = different_nodes(table, key)
     keys = NodeKeys(named_keys)
     known = None
     with problems.collect():
         recipe = chosen.fitted(table, key)
-        encoded = recipe.encode(table, keys.values())
+        encoded = recipe.encode(table, keys.values(), listener)
         findings += encoded.findings
     with problems.collect():
         given = read_edges(edge_table, columns, keys)
@@ -197,6 +206,7 @@ def grow_tables(
     edge_weight: str | None = None,
     repair: bool = False,
     delimiter: str | None = None,
+    listener: Listener = SILENT,
 ) -> Tables:
     """Add nodes and edges from tables to a graph, with features by the graph's recipe.
 
@@ -215,6 +225,7 @@ def grow_tables(
         edge_weight: Column of ``edges`` with the weight; None for 1.
         repair: As in :func:`read_tables`; nodes that the graph already has are left out.
         delimiter: As in :func:`read_tables`.
+        listener: Receives the progress of text encoders.
     """
     validate_value("repair", repair, bool)
     recipe = getattr(graph, "recipe", None)
@@ -244,14 +255,14 @@ def grow_tables(
             edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
     problems.raise_all()
     if table is not None:
-        table, keys, findings = _different_nodes(table, key)
+        table, keys, findings = different_nodes(table, key)
         old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
         stay, shown = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
         findings += finding(what, old.size, shown, stay, where=where)
         table, keys = table.without(old), np.delete(keys, old)
         with problems.collect():
-            encoded = recipe.encode(table, keys)
+            encoded = recipe.encode(table, keys, listener)
             matrix, findings = encoded.matrix, [*findings, *encoded.findings]
             texts = recipe.texts(table)
     together = with_keys(graph.node_keys, keys.tolist())
@@ -276,7 +287,7 @@ def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> Non
     problems.raise_all()
 
 
-def _different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
+def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
     """Return the first row of each key, the keys, and findings about missing and repeated keys."""
     missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
     shown = [f"row {table.row_number(place)}" for place in missing[:3]]

@@ -125,3 +125,20 @@ def test_the_mean_of_neighbours_counts_weights() -> None:
     assert nodes.tolist() == [0, 1, 3]
     assert means.toarray()[0] == pytest.approx(np.array([6.0, 1.0, 1.0]) / 8.0)
     assert means.toarray()[1:].tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+def test_heat_is_that_after_growth_where_neighbours_had_no_edges() -> None:
+    ring, alone, other = 400, 400, 401
+    graph = Graph(
+        list(range(402)), np.ones((402, 1)), [(one, (one + 1) % ring) for one in range(ring)]
+    )
+    starts, times = [np.array([0]), np.array([7])], [2.0]
+    before = graph.diffusion(starts, times)
+    for neighbours in ([3, alone], [3, 5, alone, other], [alone], []):
+        row = {"features": [1.0], "edges": [{"target": target} for target in neighbours]}
+        view = rows_view(graph, [row])
+        found = before.with_rows(*view.neighbour_means()).at(view.new_rows)
+        grown = graph.grow([999], np.ones((1, 1)), [(999, target) for target in neighbours])
+        wanted = grown.diffusion(starts, times).at(np.array([402]))
+        assert found == pytest.approx(wanted, abs=1e-7)
+        assert bool(found.any()) == (3 in neighbours)

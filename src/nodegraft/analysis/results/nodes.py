@@ -65,6 +65,8 @@ class Predictions(VersionResult):
         predictions: One for each key.
         sets_note: For which classes the coverage holds one by one, and for which together; null
             without `coverage`.
+        rows_note: Values of new rows that are treated as missing, such as an unknown category; null
+            without any.
     """
 
     TABLE: ClassVar[str] = "predictions"
@@ -72,6 +74,7 @@ class Predictions(VersionResult):
     world: Literal["open", "closed"] = field(metadata=example("open"))
     predictions: list[Prediction]
     sets_note: str | None = field(metadata=example(None))
+    rows_note: str | None = field(metadata=example(None))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,7 +129,8 @@ def init(
     if config.found:
         terminal.note(line(config.line()))
     if graph is not None:
-        features = (arguments[name] for name in ("key_type", "text", "features", "categories"))
+        names = "key_type", "text", "features", "categories", "encoder"
+        features = (arguments[name] for name in names)
         tables = _built_graph(graph, nodes, edges, *features)
         known = labels_in_table(
             labels, tables.graph, key_column, label, repair, arguments["delimiter"]
@@ -141,7 +142,7 @@ def init(
         )
     else:
         chosen = {"label": label, "label_key": key_column, "repair": repair}
-        tables = read_tables(nodes, edges, labels, **arguments, **chosen)
+        tables = read_tables(nodes, edges, labels, **arguments, **chosen, listener=terminal)
         known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
     columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
     columns["key_type"] = tables.graph.node_keys.key_type
@@ -270,8 +271,8 @@ def _built_graph(folder: Path, *given: object) -> "Tables":
     if any(given):
         raise ParameterError(
             "--graph has its nodes, edges and features: omit --nodes, --edges, --text, "
-            "--features, --categories and --key-type. --key, --source, --target, --type, "
-            "--weight and --directed tell how later tables are read."
+            "--features, --categories, --encoder and --key-type. --key, --source, --target, "
+            "--type, --weight and --directed tell how later tables are read."
         )
     from nodegraft.tables.data_report import DataReport
     from nodegraft.tables.read import Tables

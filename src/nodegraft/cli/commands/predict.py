@@ -141,7 +141,12 @@ def predict(
                 texts = [None] * len(shown) if beside else _texts(store, shown, number)
                 text = (predictions_table(shown, texts, left, terminal.width), end)
             predictions = cast("list[Prediction]", shown.to_rows())
-            value = Predictions(**fields, predictions=predictions, sets_note=shown.sets_note)
+            value = Predictions(
+                **fields,
+                predictions=predictions,
+                sets_note=shown.sets_note,
+                rows_note=shown.rows_note,
+            )
             return Output(value, text)
     reasons, notes = Counter[str](), dict[str | None, None]()
 
@@ -151,13 +156,13 @@ def predict(
             done += len(block)
             terminal.step("predict", done, chosen.size)
             reasons.update(block.reasons)
-            notes.update(dict.fromkeys((block.note, block.sets_note)))
+            notes.update(dict.fromkeys((block.note, block.rows_note, block.sets_note)))
             yield block.to_arrow()
 
     def written() -> str:
         return "\n".join([written_text(chosen.size, reasons), *filter(None, notes), end.plain])
 
-    nothing = Predictions(**fields, predictions=[], sets_note=None)
+    nothing = Predictions(**fields, predictions=[], sets_note=None, rows_note=None)
     return Output(nothing, tables=tables(), written=written)
 
 

@@ -7,15 +7,16 @@ import typer
 
 from nodegraft.analysis.results.versions import Comparison
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.changes import edit_labels, make_version
+from nodegraft.cli.changes import comparison, edit_labels, make_version, open_store
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
     ClassNames,
     EditOptions,
     ForceName,
-    GatedOptions,
     LabelOptions,
+    NodeTable,
     StorePlace,
+    TextEncoders,
 )
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.results.store import NewVersion
@@ -142,9 +143,20 @@ def split(
 
 
 @command
-def refit(place: StorePlace, options: GatedOptions, terminal: Terminal) -> Output[NewVersion]:
-    """Fit the method again from scratch, on all current labels and nodes."""
-    return make_version(place, lambda store: store.refit(intent=options.intent), terminal)
+def refit(
+    place: StorePlace,
+    options: EditOptions,
+    terminal: Terminal,
+    encoder: TextEncoders = None,
+    nodes: NodeTable = None,
+) -> EditOutput:
+    """Fit the method again from scratch; with --encoder and --nodes on texts encoded again."""
+    given = {"encoder": encoder or None, "nodes": nodes}
+    if options.dry_run:
+        with open_store(place, terminal) as store:
+            terminal.stage("fitting the method to compare")
+            return comparison(store, store.preview_refit(**given))
+    return make_version(place, lambda store: store.refit(**given, intent=options.intent), terminal)
 
 
 COMMANDS = {

@@ -85,9 +85,8 @@ def predictions_table(
         )
     more = f"{left:,} more: write all with --parquet predictions.parquet." if left else None
     no_room = NO_ROOM.format(" and the ".join(dropped)) if dropped else None
-    return Group(
-        table, *(Text(line) for line in (more, no_room, answers.note, answers.sets_note) if line)
-    )
+    notes = more, no_room, answers.note, answers.rows_note, answers.sets_note
+    return Group(table, *(Text(line) for line in notes if line))
 
 
 def written_text(nodes: int, reasons: dict[str, int]) -> str:

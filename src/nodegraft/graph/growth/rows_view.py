@@ -45,6 +45,9 @@ class NewRows:
     edges: Mapping[str, Entries]
     """Edge type -> for each edge the place of the row, and the graph's row that it leads to."""
 
+    notes: tuple[str, ...] = ()
+    """Sentences about values that are treated as missing."""
+
 
 class RowKeys(GrownKeys):
     """Keys of a graph, and rows behind them that cannot be looked up."""
@@ -61,9 +64,12 @@ class RowsView(GraphView):
         base: The whole graph, perhaps with weighted edge types.
         store: The graph with the rows behind its nodes.
         names: What each row is called in results.
+        notes: Sentences about values that are treated as missing.
     """
 
-    def __init__(self, base: GraphView, store: MemoryStore, names: list[Key]) -> None:
+    def __init__(
+        self, base: GraphView, store: MemoryStore, names: list[Key], notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(store, weights=base._weights)
         self.base = base
         """The graph without the rows."""
@@ -71,6 +77,8 @@ class RowsView(GraphView):
         self._cache: _RowsCache = _RowsCache(base._cache, store, base._weights)
         self.names = names
         """What each row is called in results."""
+        self.notes = notes
+        """Sentences about values that are treated as missing."""
         self.derived = Memo[Any]()
         """What models derive for these rows; it is dropped with them."""
 
@@ -90,7 +98,7 @@ class RowsView(GraphView):
             name: _with_entries(before.adjacency(name), rows, new.edges.get(name, nobody))
             for name in before.relations
         }
-        return cls(graph, MemoryStore(keys, features, edges, before.recipe), new.names)
+        return cls(graph, MemoryStore(keys, features, edges, before.recipe), new.names, new.notes)
 
     @property
     def new_rows(self) -> NDArray[np.int64]:
@@ -100,7 +108,7 @@ class RowsView(GraphView):
     def weighing(self, weights: Mapping[str, float]) -> "RowsView":
         """Return the same rows beside the graph with weighted edge types."""
         base = self.base.weighing(weights)
-        return self if base is self.base else RowsView(base, self._own, self.names)
+        return self if base is self.base else RowsView(base, self._own, self.names, self.notes)
 
     def _features_at(self, positions: IntArray) -> Matrix:
         return self._cache.features_at(positions)
@@ -108,12 +116,14 @@ class RowsView(GraphView):
     def neighbour_means(self) -> tuple["csr_array[np.float32]", IntArray]:
         """Return how much each neighbour counts in the mean of a row's neighbours, and these.
 
-        Rows of the matrix add up to 1; of a row without neighbours, to 0.
+        Neighbours that have no edges without the row do not count: what they would have comes from
+        the row. Rows of the matrix add up to 1; of a row without other neighbours, to 0.
         """
         counts, found, weights = self.weighted_neighbours(self.new_rows)
-        nodes, places = np.unique(found, return_inverse=True)
-        values = np.ones(found.size) if weights is None else weights.astype(np.float64)
-        owners = np.repeat(np.arange(counts.size), counts)
+        has_edges = self._cache.has_edges(found)
+        owners = np.repeat(np.arange(counts.size), counts)[has_edges]
+        nodes, places = np.unique(found[has_edges], return_inverse=True)
+        values = np.ones(places.size) if weights is None else weights[has_edges].astype(np.float64)
         values = values / np.bincount(owners, values, counts.size)[owners]
         shape = counts.size, nodes.size
         return csr_array((values.astype(np.float32), (owners, places)), shape=shape), nodes
@@ -130,6 +140,10 @@ class _RowsCache(ViewCache):
 
     def _visible_edges(self) -> Adjacency:
         return self._beside(self._base.adjacency, self._store.relations, self._weights)
+
+    def has_edges(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Return whether nodes of the graph have edges without the rows."""
+        return self._base.adjacency.degrees(nodes) > 0
 
     @property
     def directed_edges(self) -> Adjacency:

@@ -91,7 +91,11 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
     else:
         found = _predict_keys(request, request.keys or [], live.state, shown)
-    fields = live.fields | {"world": found.world, "sets_note": found.sets_note}
+    fields = live.fields | {
+        "world": found.world,
+        "sets_note": found.sets_note,
+        "rows_note": found.rows_note,
+    }
     vary = {"Vary": "Accept"}
     if ARROW in http.headers.get("Accept", ""):
         return Response(_stream(found, fields), media_type=ARROW, headers=vary)

@@ -31,6 +31,7 @@ from nodegraft.tables.disk.keys import mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
@@ -58,6 +59,7 @@ def build_graph(
     text: str | Iterable[str] = (),
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
+    encoder: str | Iterable[str] = TFIDF,
     min_documents: int = 3,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
@@ -87,6 +89,7 @@ def build_graph(
         text: As in :func:`nodegraft.read_tables`.
         features: As in :func:`nodegraft.read_tables`.
         categories: As in :func:`nodegraft.read_tables`.
+        encoder: As in :func:`nodegraft.read_tables`.
         min_documents: As in :func:`nodegraft.read_tables`.
         stop_words: As in :func:`nodegraft.read_tables`.
         recipe: As in :func:`nodegraft.read_tables`.
@@ -103,6 +106,7 @@ def build_graph(
         features=features,
         categories=categories,
         recipe=recipe,
+        encoder=encoder,
         min_documents=min_documents,
         stop_words=stop_words,
     )

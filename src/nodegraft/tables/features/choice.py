@@ -7,6 +7,7 @@ from typing import Any, Literal
 from nodegraft.base.errors import ParameterError
 from nodegraft.tables.columns import SourceTable, column_names
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import matching
 
 
@@ -22,6 +23,9 @@ class FeatureChoice:
 
     categories: tuple[str, ...]
     """Columns with few different values."""
+
+    encoder: tuple[str, ...] = (TFIDF,)
+    """Names of text encoders."""
 
     min_documents: int = 3
     """Words that occur in the text of fewer nodes are left out."""
@@ -43,6 +47,7 @@ class FeatureChoice:
         features: str | Iterable[str] | None,
         categories: str | Iterable[str],
         recipe: FeatureRecipe | None,
+        encoder: str | Iterable[str],
         **words: Any,
     ) -> "FeatureChoice":
         """Check and return a choice; without any column, the column ``features`` is used.
@@ -51,16 +56,24 @@ class FeatureChoice:
             features: One column or several; None for a graph without features, if no other column
                 is named.
             recipe: Recipe to use instead of naming columns.
+            encoder: Name of the text encoder, or several.
         """
+        words["encoder"] = column_names(encoder) or (TFIDF,)
         texts, numbers, values = map(column_names, (text, features, categories))
         is_named = bool(texts or numbers or values)
         if recipe is not None:
             if not isinstance(recipe, FeatureRecipe):
                 raise ParameterError(f"A recipe is a nodegraft.FeatureRecipe, not {recipe!r}.")
-            if is_named:
+            if is_named or words["encoder"] != (TFIDF,):
                 raise ParameterError(
-                    "A recipe says which columns become features: name none beside it."
+                    "A recipe says which columns become features, and by which text encoder: name "
+                    "none beside it."
                 )
+        elif not texts and words["encoder"] != (TFIDF,):
+            raise ParameterError(
+                "A text encoder needs columns of text: give text=… (--text) beside encoder=… "
+                "(--encoder)."
+            )
         elif not is_named and features is not None:
             return cls(texts, ("features",), values, by_default=True, **words)
         return cls(texts, numbers, values, recipe=recipe, **words)
@@ -109,6 +122,7 @@ class FeatureChoice:
             text=self.text,
             features=self.features,
             categories=self.categories,
+            encoder=self.encoder,
             min_documents=self.min_documents,
             stop_words=self.stop_words,
         )

@@ -1,6 +1,6 @@
 """Feature recipe: turns table columns into features; fitted once, saved with graph and model."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import Matrix, is_sparse, row_norms
 from nodegraft.tables.columns import Source, SourceTable, column_names, is_list, read_source
 from nodegraft.tables.features.categories import CategoryColumn
+from nodegraft.tables.features.embedded import EmbeddedText
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
 from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined
+from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.node_texts import NodeTexts
 
 KINDS: Mapping[str, type[ColumnEncoder]] = {
@@ -29,17 +32,20 @@ KINDS: Mapping[str, type[ColumnEncoder]] = {
     "numbers": NumberColumns,
     "list": ListColumn,
     "category": CategoryColumn,
+    "embedding": EmbeddedText,
 }
-_OF_SEVERAL, _OF_ONE = (TextColumns, NumberColumns), (ListColumn, CategoryColumn)
+_OF_TEXT = TextColumns, EmbeddedText
+_OF_SEVERAL, _OF_ONE = (*_OF_TEXT, NumberColumns), (ListColumn, CategoryColumn)
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
     """Encoders that turn text, numbers, lists and categories of a table into features.
 
-    Text becomes TF-IDF, numbers are standardised, lists are copied, a category gets a feature for
-    each value. If there are several kinds, each is scaled to rows of length 1 on average. Missing
-    values, and values that were not in the fitted table, are 0.
+    Text becomes TF-IDF or vectors of another text encoder, numbers are standardised, lists are
+    copied, a category gets a feature for each value. If there are several kinds, each is scaled to
+    rows of length 1 on average. Missing values, and values that were not in the fitted table, are
+    0.
 
     >>> import pyarrow as pa
     >>> shop = pa.table({"price": [1.0, 3.0], "brand": ["acme", None]})
@@ -49,7 +55,7 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """One encoder for text, one for numbers, one for each list or category column."""
+    """One encoder for text (or several), one for numbers, one for each list or category column."""
 
     scales: tuple[float, ...]
     """Factor of the features of each encoder."""
@@ -62,6 +68,7 @@ class FeatureRecipe:
         text: str | Iterable[str] = (),
         features: str | Iterable[str] = (),
         categories: str | Iterable[str] = (),
+        encoder: str | Iterable[str] = TFIDF,
         min_documents: int = 3,
         stop_words: Literal["english"] | None = None,
     ) -> "FeatureRecipe":
@@ -72,6 +79,9 @@ class FeatureRecipe:
             text: Columns of text, which are joined to one text.
             features: Columns of numbers, or of lists of numbers.
             categories: Columns with few different values, each of which becomes a feature.
+            encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
+                ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name
+                of an entry point in the group ``nodegraft.encoders``.
             min_documents: Words that occur in the text of fewer nodes are left out.
             stop_words: ``"english"`` leaves out the most common English words.
         """
@@ -84,7 +94,7 @@ class FeatureRecipe:
         with problems.collect():
             if texts:
                 words = TextVectoriser(min_documents, stop_words=stop_words)
-                encoders.append(TextColumns.fit(source, texts, words))
+                encoders += _text_encoders(source, texts, column_names(encoder), words)
         with problems.collect():
             if numbers:
                 encoders.append(NumberColumns.fit(source, numbers))
@@ -100,8 +110,28 @@ class FeatureRecipe:
                 "Name at least one column that becomes features: text='…', features=['…'] or "
                 "categories=['…']."
             )
+        return cls._scaled(encoders, source)
+
+    @classmethod
+    def _scaled(cls, encoders: Sequence[ColumnEncoder], table: SourceTable) -> "FeatureRecipe":
         plain = cls(tuple(encoders), (1.0,) * len(encoders))
-        return cls(plain.encoders, plain._even_scales(source)) if len(encoders) > 1 else plain
+        return cls(plain.encoders, plain._even_scales(table)) if len(encoders) > 1 else plain
+
+    def with_encoder(self, encoder: str | Iterable[str], table: SourceTable) -> "FeatureRecipe":
+        """Return the recipe with other text encoders, on the same columns.
+
+        Args:
+            encoder: Name of the encoder, or several.
+            table: The table of nodes, for TF-IDF and for scales.
+        """
+        texts = [part for part in self.encoders if isinstance(part, _OF_TEXT)]
+        if not texts:
+            raise DataError("No column of these features is text, so there is no text encoder.")
+        fitted = [part.vectoriser for part in texts if isinstance(part, TextColumns)]
+        words = fitted[0].unfitted() if fitted else TextVectoriser()
+        new = _text_encoders(table, texts[0].columns, column_names(encoder), words)
+        others = [part for part in self.encoders if not isinstance(part, _OF_TEXT)]
+        return self._scaled([*new, *others], table)
 
     def _even_scales(self, table: SourceTable) -> tuple[float, ...]:
         def squares(encoder: ColumnEncoder) -> Iterator[float]:
@@ -109,8 +139,12 @@ class FeatureRecipe:
                 encoded = encoder.encode(batch, np.arange(len(batch)))
                 yield from np.square(row_norms(encoded.matrix)).tolist()
 
-        # Sums are exact, so that the recipe does not depend on the order of rows.
-        means = [sqrt(fsum(squares(encoder)) / len(table)) for encoder in self.encoders]
+        # Sums are exact, so that the recipe does not depend on the order of rows. Vectors of texts
+        # have length 1, and encoding them may take hours.
+        means = [
+            1.0 if isinstance(encoder, EmbeddedText) else sqrt(fsum(squares(encoder)) / len(table))
+            for encoder in self.encoders
+        ]
         return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
 
     def transform(self, table: Source) -> Matrix:
@@ -122,14 +156,22 @@ class FeatureRecipe:
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
         return self.encode(source, np.arange(len(source))).matrix
 
-    def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
+    def encode(
+        self, table: SourceTable, keys: NDArray[Any], listener: Listener = SILENT
+    ) -> Encoded:
         """Return the features of a table, and findings about it.
 
         Args:
             table: The table of nodes.
             keys: Key of each row, for findings.
+            listener: Receives the progress of text encoders.
         """
-        parts = [encoder.encode(table, keys) for encoder in self.encoders]
+        parts = [
+            encoder.encode(table, keys, listener)
+            if isinstance(encoder, EmbeddedText)
+            else encoder.encode(table, keys)
+            for encoder in self.encoders
+        ]
         findings = tuple(finding for part in parts for finding in part.findings)
         matrices = [
             part.matrix if scale == 1.0 else (part.matrix * np.float32(scale))
@@ -170,7 +212,7 @@ class FeatureRecipe:
         Args:
             table: A table with the columns of the recipe.
         """
-        columns = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        columns = [one.columns for one in self.encoders if isinstance(one, _OF_TEXT)]
         return NodeTexts.of(joined(table, columns[0])) if columns else None
 
     @property
@@ -183,7 +225,7 @@ class FeatureRecipe:
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Names of the columns that are read as text from a CSV file."""
-        texts = [one.columns for one in self.encoders if isinstance(one, TextColumns)]
+        texts = [one.columns for one in self.encoders if isinstance(one, _OF_TEXT)]
         values = [one.column for one in self.encoders if isinstance(one, CategoryColumn)]
         return (*chain(*texts), *values)
 
@@ -251,3 +293,17 @@ class FeatureRecipe:
     def __repr__(self) -> str:
         kinds = ", ".join(type(encoder).__name__ for encoder in self.encoders)
         return f"FeatureRecipe({self.num_features:,} features from {kinds})"
+
+
+def _text_encoders(
+    table: SourceTable, columns: tuple[str, ...], names: Iterable[str], words: TextVectoriser
+) -> list[ColumnEncoder]:
+    """Return the text encoders of some names.
+
+    Args:
+        words: An unfitted vectoriser for TF-IDF.
+    """
+    return [
+        TextColumns.fit(table, columns, words) if name == TFIDF else EmbeddedText.of(columns, name)
+        for name in names
+    ]

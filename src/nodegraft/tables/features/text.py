@@ -98,6 +98,10 @@ class TextVectoriser:
             return csr_array((0, len(self._words)), dtype=np.float32)
         return csr_array(self._engine.transform(listed))
 
+    def unfitted(self) -> "TextVectoriser":
+        """Return a vectoriser with the same options, which knows no words."""
+        return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
+
     def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
         """Return a vectoriser with some of the words, with unchanged weights.
 

@@ -1,0 +1,84 @@
+"""Features of a graph by another text encoder; keys and edges stay."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.events import Listener
+from nodegraft.graph.disk.mapped import MappedStore
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.tables.columns import Source, column_names, read_source
+from nodegraft.tables.data_report import require_usable
+from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.read import different_nodes
+
+Encoders: TypeAlias = str | Iterable[str]
+"""Name of a text encoder, or several."""
+
+
+@dataclass(frozen=True)
+class TextEncoding:
+    """Another text encoder for a graph, and the texts, which the graph does not have."""
+
+    encoders: tuple[str, ...]
+    """Names of the text encoders."""
+
+    nodes: Source
+    """The table of nodes."""
+
+    @classmethod
+    def of(cls, encoder: Encoders | None, nodes: Source) -> "TextEncoding | None":
+        """Return the encoding, or None if nothing was given.
+
+        Args:
+            encoder: Name of the text encoder, or several; None for none.
+            nodes: The table of nodes; None for none.
+        """
+        if encoder is None and nodes is None:
+            return None
+        names = column_names(encoder)
+        if not names or nodes is None:
+            raise ParameterError(
+                "A text encoder and the table of nodes with their texts go together: give "
+                "encoder=… (--encoder) and nodes=… (--nodes)."
+            )
+        return cls(names, nodes)
+
+    def applied(self, graph: Graph, options: Mapping[str, Any], listener: Listener) -> Graph:
+        """Return the graph with its texts encoded again; the other columns keep their encoders.
+
+        Args:
+            options: Names of columns, of which ``key`` and ``delimiter`` count.
+            listener: Receives progress.
+        """
+        recipe = graph.recipe
+        if not isinstance(recipe, FeatureRecipe):
+            raise DataError("This graph was not read from tables, so it has no text encoder.")
+        if isinstance(graph._store, MappedStore):
+            raise DataError(
+                "A graph on disk is encoded when it is built: build it again from its tables with "
+                "--encoder, and create a new store with the labels of this one."
+            )
+        key = options.get("key", "key")
+        columns = *recipe.text_columns, key
+        table = read_source(self.nodes, "nodes", columns, options.get("delimiter"))
+        table = table.with_keys([key], graph.node_keys.key_type)
+        table, keys, findings = different_nodes(table, key)
+        places = NodeKeys(keys).find(graph.key_array_of(graph.rows))
+        missing = np.flatnonzero(places < 0)
+        if missing.size:
+            shown = ", ".join(map(str, graph.keys_of(missing[:3])))
+            raise DataError(
+                f"{missing.size:,} of {graph.num_nodes:,} nodes of the store are not in the table "
+                f"(for example {shown}): give a table of all nodes."
+            )
+        table = table.take(places)
+        new = recipe.with_encoder(self.encoders, table)
+        encoded = new.encode(table, graph.key_array_of(graph.rows), listener)
+        findings += encoded.findings
+        require_usable(findings, False, "\n".join(map(str, findings)))
+        return graph.with_features(encoded.matrix, new)

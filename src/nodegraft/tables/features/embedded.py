@@ -1,0 +1,117 @@
+"""Columns of text as vectors of a text encoder that was trained by others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.tables.columns import SourceTable
+from nodegraft.tables.data_report import finding
+from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
+from nodegraft.tables.features.text import joined
+from nodegraft.tables.features.text_encoders import SAME, LoadedEncoder
+
+BATCH = 1024
+"""Number of texts that are encoded at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedText(ColumnEncoder):
+    """Encoder of text columns, joined to one text per node; a missing text is all zeros."""
+
+    columns: tuple[str, ...]
+    """Names of the columns."""
+
+    encoder: str
+    """Name of the text encoder."""
+
+    package: str
+    """Package of the text encoder."""
+
+    version: str
+    """Version of the package when the encoder was chosen."""
+
+    fingerprint: NDArray[np.float32]
+    """Vectors of the probe texts."""
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], encoder: str) -> "EmbeddedText":
+        """Return the encoder of columns, with the fingerprint of what is installed.
+
+        Args:
+            encoder: Name of the text encoder.
+        """
+        loaded = LoadedEncoder.load(encoder)
+        return cls(columns, encoder, loaded.package, loaded.version, loaded.fingerprint)
+
+    def encode(
+        self, table: SourceTable, keys: NDArray[Any], listener: Listener = SILENT
+    ) -> Encoded:
+        """Return the vectors; equal texts are encoded once.
+
+        Args:
+            listener: Receives progress.
+        """
+        texts = joined(table, self.columns)
+        places = {text: place for place, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
+        different, vectors = list(places), list[NDArray[np.float32]]()
+        for start in range(0, len(different), BATCH):
+            vectors.append(self._same_encoder.vectors(different[start : start + BATCH]))
+            listener.step("encode texts", min(start + BATCH, len(different)), len(different))
+        # The row behind the others is that of missing texts.
+        rows = np.concatenate([*vectors, np.zeros_like(self.fingerprint[:1])])
+        found = np.array([places.get(text, -1) for text in texts], dtype=np.int64)
+        missing = np.flatnonzero(found < 0)
+        what = "nodes whose text is missing"
+        return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
+
+    @cached_property
+    def _same_encoder(self) -> LoadedEncoder:
+        """The installed encoder, if it gives the vectors that it gave when it was chosen."""
+        loaded = LoadedEncoder.load(self.encoder)
+        now = loaded.fingerprint
+        if (
+            now.shape != self.fingerprint.shape
+            or np.linalg.norm(now - self.fingerprint, axis=1).max() > SAME
+        ):
+            raise DataError(
+                f"Text encoder {self.encoder!r} gives other vectors now ({loaded.package} "
+                f"{loaded.version}) than those that the features were made of ({self.package} "
+                f"{self.version}), and the two cannot be mixed: install {self.package} "
+                f"{self.version} and the model of that time, or encode all nodes again: nodegraft "
+                f"refit STORE --encoder {self.encoder} --nodes TABLE."
+            )
+        return loaded
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Name of the encoder with each position in the vector."""
+        return [f"{self.encoder}[{place}]" for place in range(self.fingerprint.shape[1])]
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the fingerprint, and the names."""
+        return {"fingerprint": self.fingerprint}, {
+            "columns": list(self.columns),
+            "encoder": self.encoder,
+            "package": self.package,
+            "version": self.version,
+        }
+
+    @classmethod
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "EmbeddedText":
+        """Restore the encoder from its :meth:`state`; it is loaded when a text is encoded."""
+        fingerprint = arrays["fingerprint"]
+        if fingerprint.ndim != 2 or fingerprint.dtype != np.float32:
+            raise ValueError("the fingerprint must have a vector for each probe text")
+        return cls(
+            tuple(document["columns"]),
+            document["encoder"],
+            document["package"],
+            document["version"],
+            fingerprint,
+        )

@@ -1,0 +1,186 @@
+"""Text encoders by name: models of other packages that turn texts into vectors."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError, MissingExtraError, ParameterError, UnknownNameError
+
+Encode: TypeAlias = Callable[[list[str]], Any]
+"""Function that returns one vector of numbers for each text."""
+
+GROUP = "nodegraft.encoders"
+"""Entry point group in which other packages offer an :data:`Encode` function."""
+
+TFIDF = "tfidf"
+"""Name of the encoder that is fitted on the texts instead of loaded."""
+
+PROBES = (
+    "red shoes",
+    "A library for parsing command line arguments.",
+    "the quick brown fox jumps over the lazy dog",
+    "price 19.99, 3 pieces, 250 ml",
+    "Bibliothek für wissenschaftliches Rechnen",
+    "la cuisine du sud de la France",
+    "数据库连接池",
+    "библиотека для работы с графами",
+    "sudo apt-get install libxml2-dev",
+    "small",
+)
+"""Texts whose vectors are the fingerprint of an encoder."""
+
+SAME = 0.05
+"""Vectors of a probe, of length 1, may differ by this much: more than rounding on other hardware,
+and less than another model."""
+
+LOADED = 4
+"""Number of encoders that stay in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedEncoder:
+    """Encoder in memory, and the package that it comes from."""
+
+    name: str
+    """Name that users give."""
+
+    package: str
+    """Package with the code."""
+
+    version: str
+    """Installed version of the package."""
+
+    encode: Encode
+    """Function that encodes texts."""
+
+    @classmethod
+    def load(cls, name: str) -> "LoadedEncoder":
+        """Return the encoder of a name; it stays in memory.
+
+        Args:
+            name: ``wordllama``, ``model2vec:NAME`` …, or the name of an entry point.
+        """
+        return _load(name)
+
+    @cached_property
+    def fingerprint(self) -> NDArray[np.float32]:
+        """Vectors of :data:`PROBES`."""
+        return self.vectors(list(PROBES))
+
+    def vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return a vector of length 1 for each text; zeros where the encoder gives zeros."""
+        try:
+            rows = np.array(self.encode(texts), dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"Text encoder {self.name!r} gave no array: {error}.") from error
+        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
+            raise DataError(
+                f"Text encoder {self.name!r} gave an array of shape {rows.shape} for "
+                f"{len(texts)} texts: it must give one row for each text."
+            )
+        if not np.isfinite(rows).all():
+            raise DataError(f"Text encoder {self.name!r} gave NaN or infinite numbers.")
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        # Rows of zeros are divided by 1.
+        rows /= np.where(lengths > 0, lengths, np.float32(1))
+        return rows
+
+
+@lru_cache(maxsize=LOADED)
+def _load(name: str) -> LoadedEncoder:
+    package, _, model = name.partition(":")
+    if package not in LOADERS:
+        for point in entry_points(group=GROUP, name=name):
+            distribution = point.dist
+            if distribution is not None:
+                encode = _loaded(name, point.load)
+                return LoadedEncoder(name, distribution.name, distribution.version, encode)
+        others = [point.name for point in entry_points(group=GROUP)]
+        known = [TFIDF, WORDLLAMA, *(f"{other}:NAME" for other in LOADERS), *others]
+        raise UnknownNameError("text encoder", name, known)
+    if bool(model) == (package == WORDLLAMA):
+        form = package if package == WORDLLAMA else f"{package}:NAME"
+        raise ParameterError(f"Text encoder {name!r} must have the form {form}.")
+    encode = _loaded(name, lambda: LOADERS[package](model))
+    return LoadedEncoder(name, package, version(package), encode)
+
+
+def _loaded(name: str, load: Callable[[], Encode]) -> Encode:
+    package = name.partition(":")[0]
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        wanted = "'nodegraft[encoders]'" if package == WORDLLAMA else package
+        raise MissingExtraError(
+            f"Text encoder {name!r} cannot be loaded: {error}. Install its package: "
+            f"pip install {wanted}"
+        ) from error
+    except Exception as error:
+        # Packages raise errors of their own for models that do not exist or cannot be downloaded.
+        raise DataError(f"Text encoder {name!r} cannot be loaded: {error}") from error
+
+
+WORDLLAMA = "wordllama"
+
+PADDED = 16
+"""Number of texts that wordllama encodes at once."""
+
+
+def _wordllama(_: str) -> Encode:
+    with _unchanged_logging():
+        import wordllama
+    # Weights and tokenizer are in the package. Its own search for the tokenizer misses the folder
+    # and would download the file, so the package is given as the cache.
+    loaded = wordllama.WordLlama.load(
+        cache_dir=Path(wordllama.__file__).parent, disable_download=True
+    )
+    # Texts of a batch are padded to the longest: a few at a time need less memory.
+    return lambda texts: loaded.embed(texts, batch_size=PADDED)
+
+
+def _sentence_transformers(model: str) -> Encode:
+    from sentence_transformers import SentenceTransformer
+
+    loaded = SentenceTransformer(model)
+    return lambda texts: loaded.encode(texts, show_progress_bar=False)
+
+
+def _model2vec(model: str) -> Encode:
+    from model2vec import StaticModel
+
+    encode: Encode = StaticModel.from_pretrained(model).encode
+    return encode
+
+
+def _fastembed(model: str) -> Encode:
+    from fastembed import TextEmbedding
+
+    loaded = TextEmbedding(model)
+    return lambda texts: list(loaded.embed(texts))
+
+
+LOADERS: Mapping[str, Callable[[str], Encode]] = {
+    WORDLLAMA: _wordllama,
+    "sentence-transformers": _sentence_transformers,
+    "model2vec": _model2vec,
+    "fastembed": _fastembed,
+}
+"""Package -> function that loads one of its models by name."""
+
+
+@contextmanager
+def _unchanged_logging() -> Iterator[None]:
+    """Undo changes of the root logger: importing wordllama shows the log lines of all packages."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
