@@ -274,7 +274,10 @@ def models_without_a_fold(
 
     Args:
         model: A model that takes other labels; it is not changed.
+        view: Visible part of the graph.
         names: Classes with at least two labels; those of other classes are always learned.
+        what: Name of the step in progress events.
+        listener: Receives progress events.
     """
     for fold in range(FOLDS if names else 0):
         listener.step(what, fold, FOLDS)

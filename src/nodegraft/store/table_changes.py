@@ -134,7 +134,11 @@ class TablePreview:
         return self.predictions.warnings() if self.predictions else []
 
     def result(self, version: Version) -> RowsComparison:
-        """Return the effect on a version, as the command line and HTTP show it."""
+        """Return the effect on a version, as the command line and HTTP show it.
+
+        Args:
+            version: The version that the tables would change.
+        """
         return RowsComparison.of(
             version,
             self.predictions,
