@@ -17,6 +17,7 @@ from studies import (
     gate,
     kinds,
     new_classes,
+    new_rows,
     published,
     record_file,
     refitting,
@@ -25,6 +26,7 @@ from studies import (
     seeds,
     sizes,
     suggesting,
+    text_encoders,
 )
 
 PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
@@ -43,6 +45,11 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("../how-to/refitting-measured.md", lambda: refitting.told(read(refitting.RECORDS))),
     ("../how-to/new-classes-measured.md", lambda: new_classes.told(read(new_classes.RECORDS))),
     ("../how-to/suggest-measured.md", lambda: suggesting.told(read(suggesting.RECORDS))),
+    ("../how-to/new-rows-measured.md", lambda: new_rows.page(read(new_rows.RECORDS))),
+    (
+        "../how-to/text-encoders-measured.md",
+        lambda: text_encoders.page(read(text_encoders.RECORDS)),
+    ),
     ("scale-measured.md", lambda: scale.told(read(scale.RECORDS))),
     ("sizes-measured.md", lambda: sizes.table_page(read(sizes.RECORDS))),
 ]
