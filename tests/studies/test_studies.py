@@ -18,6 +18,7 @@ from studies import (
     gate,
     kinds,
     new_classes,
+    new_rows,
     published,
     record_file,
     refitting,
@@ -26,6 +27,7 @@ from studies import (
     seeds,
     sizes,
     suggesting,
+    text_encoders,
 )
 from tests.test_plain_english import ROOT, names_of_one, vague_summaries
 
@@ -49,6 +51,11 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("../how-to/refitting-measured.md", lambda: refitting.page_text(read(refitting.RECORDS))),
     ("../how-to/new-classes-measured.md", lambda: new_classes.page_text(read(new_classes.RECORDS))),
     ("../how-to/suggest-measured.md", lambda: suggesting.page_text(read(suggesting.RECORDS))),
+    ("../how-to/new-rows-measured.md", lambda: new_rows.page(read(new_rows.RECORDS))),
+    (
+        "../how-to/text-encoders-measured.md",
+        lambda: text_encoders.page(read(text_encoders.RECORDS)),
+    ),
     ("scale-measured.md", lambda: scale.page_text(read(scale.RECORDS))),
     ("sizes-measured.md", lambda: sizes.table_page(read(sizes.RECORDS))),
 ]
