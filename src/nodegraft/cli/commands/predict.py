@@ -270,7 +270,7 @@ def evaluate(
 
     if out is not None:
         # A missing extra or an unwritable folder is reported before the long work.
-        from nodegraft.lab.report.site import write_evaluation
+        from nodegraft.lab.report.page import write_evaluation
 
         WriteOnceFolder(out).check_writable()
     with open_store(place, terminal) as store:
