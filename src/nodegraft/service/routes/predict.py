@@ -91,16 +91,13 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
     else:
         found = _predict_keys(request, request.keys or [], live.state, shown)
-    fields = live.fields | {
-        "world": found.world,
-        "sets_note": found.sets_note,
-        "rows_note": found.rows_note,
-    }
-    vary = {"Vary": "Accept"}
+    notes = {"sets_note": found.sets_note, "rows_note": found.rows_note}
+    world, vary = {"world": found.world}, {"Vary": "Accept"}
     if ARROW in http.headers.get("Accept", ""):
-        return Response(_stream(found, fields), media_type=ARROW, headers=vary)
+        stream = _stream(found, live.fields | world | notes)
+        return Response(stream, media_type=ARROW, headers=vary)
     # Plain rows and pydantic's encoder: objects for each node, or `json`, make large batches slow.
-    content = to_json(fields | {"predictions": found.to_rows()})
+    content = to_json(live.fields | world | {"predictions": found.to_rows()} | notes)
     return Response(content, media_type="application/json", headers=vary)
 
 
