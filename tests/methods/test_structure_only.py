@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from nodegraft.analysis import node_map as maps
 from nodegraft.analysis.node_map import node_map, with_more
-from nodegraft.analysis.suggestions import new_classes
 from nodegraft.base.errors import DataError
 from nodegraft.cli.app import app
 from nodegraft.graph.graph import Graph
@@ -127,7 +126,7 @@ def test_suggestions_need_no_features(
     done = CliRunner().invoke(app, ["suggest", str(store_of_edges), "--count", "5"])
     assert done.exit_code == 0, done.output
     # All nodes pass for nodes of unknown classes, so that groups of them are looked for.
-    monkeypatch.setattr(new_classes, "UNKNOWN", 2.0)
+    monkeypatch.setattr("nodegraft.analysis.suggestions.UNKNOWN", 2.0)
     with Store.open(store_of_edges) as store:
         nodes = [one.node for one in store.suggest(5)]
         groups = store.suggest_classes(9)
