@@ -119,7 +119,7 @@ def page(records: Sequence[Record]) -> str:
         sgc, new, graft = (_chosen(records, graph, arrival, method) for method in METHODS)
         if sgc:
             seeds = ", ".join(str(len(some)) for some in (graft, sgc, new))
-            differences = [_accuracy(new, one["seed"]) - one["accuracy"] for one in sgc]
+            differences = [_accuracy(new, record["seed"]) - record["accuracy"] for record in sgc]
             gains = (*_gains(graft), *_gains(sgc), _percent(differences))
             rows.append([graph, f"`{arrival}`", *gains, seeds])
     columns = [
@@ -141,7 +141,7 @@ def duplicates_page(records: Sequence[Record]) -> str:
         some = _chosen(records, graph, "growing", method)
         if some:
             names = ("duplicates", "accuracy", "without_duplicates")
-            shares = [_percent([one[name] for one in some]) for name in names]
+            shares = [_percent([record[name] for record in some]) for name in names]
             rows.append([graph, method, *shares, str(len(some))])
     columns = [
         *("graph", "method", "queries with the features of a labelled node, %"),
@@ -152,19 +152,23 @@ def duplicates_page(records: Sequence[Record]) -> str:
 
 def _chosen(records: Sequence[Record], graph: str, arrival: str, method: str) -> list[Record]:
     values = (graph, arrival, method)
-    return [one for one in records if (one["graph"], one["arrival"], one["method"]) == values]
+    return [
+        record
+        for record in records
+        if (record["graph"], record["arrival"], record["method"]) == values
+    ]
 
 
 def _accuracy(records: Sequence[Record], seed: int) -> float:
-    return next((one["accuracy"] for one in records if one["seed"] == seed), np.nan)
+    return next((record["accuracy"] for record in records if record["seed"] == seed), np.nan)
 
 
 def _gains(records: Sequence[Record]) -> list[str]:
     gains = [
-        _percent([one[name] - one["accuracy"] for one in records])
+        _percent([record[name] - record["accuracy"] for record in records])
         for name in ("with_age_prior", "with_true_ages")
     ]
-    return [_percent([one["accuracy"] for one in records]), *gains]
+    return [_percent([record["accuracy"] for record in records]), *gains]
 
 
 def _percent(numbers: Sequence[float]) -> str:

@@ -128,10 +128,16 @@ def page(records: Sequence[Record]) -> str:
     rows = []
     for graph, method, features in product(GRAPHS, METHODS, FEATURES):
         wanted = (graph, method, features)
-        some = [one for one in records if (one["graph"], one["method"], one["features"]) == wanted]
+        some = [
+            record
+            for record in records
+            if (record["graph"], record["method"], record["features"]) == wanted
+        ]
         if some:
-            numbers = [percent([one[name] for one in some]) for name in ("last", "known", "novel")]
-            seconds = float(np.median([one["seconds"] for one in some]))
+            numbers = [
+                percent([record[name] for record in some]) for name in ("last", "known", "novel")
+            ]
+            seconds = float(np.median([record["seconds"] for record in some]))
             rows.append(
                 [graph, method, FEATURES[features], str(len(some)), *numbers, f"{seconds:.0f}"]
             )
