@@ -89,7 +89,7 @@ class RunRecord:
             Sessions x groups of classes; NaN where a group has not arrived.
         """
         sessions = self.document["sessions"]
-        group = {name: one["index"] for one in sessions for name in one["new_classes"]}
+        group = {name: session["index"] for session in sessions for name in session["new_classes"]}
         recalls: dict[tuple[int, int], list[float]] = {}
         for row in self.classes.to_pylist():
             place = row["session"], group[row["class"]]
