@@ -56,6 +56,7 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
 def test_matrix_shows_accuracy_by_session_and_group(places: tuple[str, str]) -> None:
     suite, runs = places
     assert invoke("lab", "bench", suite, "--out", runs).exit_code == 0
+    assert "There is no record" in invoke("lab", "matrix", f"{runs}-none").stderr
     unnamed = invoke("lab", "matrix", runs)
     assert unnamed.exit_code == 2
     assert "2 records in" in unnamed.stderr

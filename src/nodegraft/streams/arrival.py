@@ -28,7 +28,7 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
 
     With ``"mixed"`` and ``"blurred"`` query nodes also arrive before their class: with ``"mixed"``
     in equal shares over all sessions, whatever their class; with ``"blurred"`` at times normally
-    distributed around the session of their class, with standard deviation :data:`BLUR`. Training
+    distributed around the session of their class, with standard deviation ``BLUR``. Training
     nodes arrive with their class at the latest. Validation classes are in no session.
 
     Args:

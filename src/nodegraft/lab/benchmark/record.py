@@ -229,7 +229,7 @@ def this_code() -> dict[str, str]:
     >>> sorted(this_code())
     ['hash', 'version']
     """
-    package = Path(__file__).parents[3]
+    package = Path(__file__).parents[2]
     files = sorted(package.rglob("*.py"))
     hashes = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
     return {"version": version("nodegraft"), "hash": content_hash(hashes)}

@@ -1,12 +1,21 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import nodegraft
+from nodegraft.base.hashing import content_hash, file_hash
 from nodegraft.evaluation.protocol import evaluate
-from nodegraft.lab.benchmark.record import CLASSES, RunRecord, comparable, make_record
+from nodegraft.lab.benchmark.record import (
+    CLASSES,
+    RunRecord,
+    comparable,
+    make_record,
+    this_code,
+)
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.registry import MethodDescription
@@ -97,3 +106,10 @@ def test_clocks_versions_and_code_may_differ() -> None:
     assert first == second
     assert not {"source", "versions", "notes"} & set(first)
     assert "seconds" not in first["sessions"][0]
+
+
+def test_the_hash_of_the_code_is_that_of_the_package_alone() -> None:
+    package = Path(nodegraft.__file__).parent
+    files = sorted(package.rglob("*.py"))
+    hashes = {path.relative_to(package).as_posix(): file_hash(path) for path in files}
+    assert this_code()["hash"] == content_hash(hashes)

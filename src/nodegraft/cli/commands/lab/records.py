@@ -58,6 +58,10 @@ def matrix(
     terminal.stage(f"reading records in {runs}")
     archive = Archive(runs)
     names = [document["run"] for document in archive.documents()]
+    if not names:
+        raise ParameterError(
+            f"There is no record in {runs}: make some with nodegraft lab run or lab bench."
+        )
     record = archive.find(names[0] if run is None and len(names) == 1 else run or "")
     if record is None:
         raise ParameterError(
