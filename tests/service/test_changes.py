@@ -63,6 +63,18 @@ def test_mistakes_change_nothing(
     assert client.get("/v1/versions").json()["newest"] == 1
 
 
+@pytest.mark.parametrize("classes", [{"Hats": ["zz"]}, {"Hats": ["hats7", "hats7"]}])
+def test_all_problems_of_a_change_are_shown_with_the_fields_of_requests(
+    classes: dict[str, list[str]], client: TestClient
+) -> None:
+    refused = client.post("/v1/changes", json={"action": "add", "classes": classes}).json()
+    message = refused["error"]["message"]
+    assert message.startswith("2 problems:")
+    assert "differs from 'hats'" in message
+    assert ("'zz'" if "zz" in classes["Hats"] else "'hats7' is listed twice") in message
+    assert "force_name=True" not in message
+
+
 def test_neighbours_are_listed_by_edge_type(client: TestClient) -> None:
     found = client.get("/v1/neighbours", params={"node": "hats5"}).json()
     (edge_type,) = found["edge_types"]

@@ -9,10 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import nodegraft as ng
 from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.cli.app import app
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
+from nodegraft.tables.features import text_encoders
 from tests.service.served import EDGES, NODES, WORDS, asked, make_of_tables
 from tests.tables.features.plugin import install
 
@@ -68,6 +71,37 @@ def test_undo_brings_the_encoder_of_before_back(tmp_path: Path) -> None:
         first, undone = store.version(1), store.undo()
         assert undone.names == first.names
         assert store.predict(version=undone.number).predictions == store.predict().predictions
+
+
+def test_changed_texts_are_displayed_until_undo(tmp_path: Path) -> None:
+    nodes = pa.table({"key": ["b", "a"], "text": ["leather sole", "felt hat"]})
+    tables = ng.read_tables(nodes, text="text", min_documents=1)
+    labels, place = {"hats": ["a"], "shoes": ["b"]}, tmp_path / "s"
+    changed = pa.table({"key": ["a", "b"], "text": ["wool hat", "lace"]})
+    columns = {"key": "key"}
+    with Store.init(place, tables.graph, labels, tables=columns, texts=tables.texts) as store:
+        store.refit(encoder="letters", nodes=changed, intent=Intent(override="a test"))
+        assert store.texts(["a", "b"], version=2) == ["wool hat", "lace"]
+        assert store.texts(["a", "b"], version=1) == ["felt hat", "leather sole"]
+        store.undo()
+        assert store.texts(["a", "b"], version=3) == ["felt hat", "leather sole"]
+
+
+def test_a_missing_package_of_the_encoder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = pa.table(NODES)
+    graph = ng.read_graph(nodes, pa.table(EDGES), text="text", encoder="letters")
+    labels = {name: [f"{name}{number}" for number in range(5)] for name in WORDS}
+    Store.init(tmp_path / "wear", graph, labels).close()
+    monkeypatch.setattr(text_encoders, "entry_points", lambda **_: ())
+    text_encoders._load.cache_clear()
+    with asked(tmp_path / "wear") as client:
+        refused = client.post("/v1/predict", json={"rows": [{"text": "felt"}]})
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"]) == (500, "missing_extra")
+    assert "'letters' of letter-counts 3.1, which is not installed" in error["message"]
+    assert error["message"].endswith("pip install letter-counts==3.1")
 
 
 def test_a_table_without_all_nodes_is_refused(tmp_path: Path) -> None:

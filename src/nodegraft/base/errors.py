@@ -15,6 +15,9 @@ class NodegraftError(Exception):
     problems: tuple[tuple[str, str], ...] = ()
     """If the error reports several: the text of each, with and without advice."""
 
+    what_happened: str = ""
+    """The message without advice that not every caller can follow; empty if it has none."""
+
 
 class DataError(NodegraftError):
     """The tables, features or labels given cannot be used as they are."""

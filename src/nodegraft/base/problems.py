@@ -39,21 +39,18 @@ class Problems:
         """Raise nothing, the only error, or the first with the different texts of all."""
         if not self._errors:
             return
-        # The advice of a TablesError is not for every caller, so both its texts must be joined.
+        # Callers replace the advice of a TablesError by their own, so it is raised if there is one.
         first = next((e for e in self._errors if isinstance(e, TablesError)), self._errors[0])
         problems = tuple(dict.fromkeys(text for error in self._errors for text in _texts(error)))
         if len(problems) > 1:
             first.problems = problems
             message, what_happened = map(_listed, zip(*first.problems, strict=True))
-            first.args = (message,)
-            if isinstance(first, TablesError):
-                first.what_happened = what_happened
+            first.args, first.what_happened = (message,), what_happened
         raise first
 
 
 def _texts(error: NodegraftError) -> tuple[tuple[str, str], ...]:
-    plain = error.what_happened if isinstance(error, TablesError) else str(error)
-    return error.problems or ((str(error), plain or str(error)),)
+    return error.problems or ((str(error), error.what_happened or str(error)),)
 
 
 def _listed(texts: tuple[str, ...]) -> str:

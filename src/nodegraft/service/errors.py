@@ -40,6 +40,7 @@ _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
         422,
         "Use a store whose method supports it, such as graft.",
     ),
+    errors.MissingExtraError: (500, "Tell the operator of this service."),
     errors.DataError: (422, _SEE_SCHEMA),
     errors.ParameterError: (422, _SEE_SCHEMA),
 }
@@ -106,25 +107,25 @@ def http_error(error: errors.NodegraftError) -> HttpError:
     """
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
-    more: dict[str, Any] = {}
+    message, more = error.what_happened or str(error), dict[str, Any]()
     if isinstance(error, errors.CandidateWaitsError):
         number = error.candidate
         advice = (
             f"Promote it (POST /v1/versions/{number}:promote), discard it (POST /v1/versions/"
             f"{number}:discard), or omit promote=true to add the change to it."
         )
-        return HttpError(409, error.code, error.what_happened, advice)
+        return HttpError(409, error.code, message, advice)
     if isinstance(error, errors.TablesError):
         # The error's own advice names Python arguments and CLI options.
         advice = "Correct or omit these rows of `nodes` and `edges`, and send it again."
-        return HttpError(status, error.code, error.what_happened, advice)
+        return HttpError(status, error.code, message, advice)
     if isinstance(error, errors.SimilarNameError):
         advice = f'Use {error.other!r}; or, if these are two classes, send "force_name": true.'
-        return HttpError(409, error.code, error.what_happened, advice)
+        return HttpError(409, error.code, message, advice)
     if isinstance(error, errors.GateError):
         more["objections"] = list(error.objections)
     headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return HttpError(status, error.code, str(error), advice, headers, **more)
+    return HttpError(status, error.code, message, advice, headers, **more)
 
 
 def add_error_handlers(app: FastAPI) -> None:

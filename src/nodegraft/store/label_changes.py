@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nodegraft.analysis.snapshot import State
     from nodegraft.tables.columns import Source
     from nodegraft.tables.encode_again import Encoders, TextEncoding
+    from nodegraft.tables.node_texts import NodeTexts
 
 _FITTED = ("init", "refit")
 """Actions that fit a method from scratch."""
@@ -102,7 +103,7 @@ class LabelChanges:
         from nodegraft.tables.encode_again import TextEncoding
 
         before = self._newest_state()
-        return compare(before, self._refitted(before, TextEncoding.of(encoder, nodes)))
+        return compare(before, self._refitted(before, TextEncoding.of(encoder, nodes))[0])
 
     def refit(self, encoder: "Encoders | None", nodes: "Source", intent: Intent) -> Version:
         """Make a version whose method is fitted from scratch, perhaps on other features of texts.
@@ -113,7 +114,7 @@ class LabelChanges:
         """
         from nodegraft.tables.encode_again import TextEncoding
 
-        texts = TextEncoding.of(encoder, nodes)
+        encoding = TextEncoding.of(encoder, nodes)
         parent, last = self._versions.begin(intent)
         states = self._parts.states
         try:
@@ -121,19 +122,23 @@ class LabelChanges:
         except UnreadableModelError:
             before = None
         with Measurement() as fit:
-            after = self._refitted(states.settled(before or states.unlearned(parent.names)), texts)
-        if texts is not None:
+            settled = states.settled(before or states.unlearned(parent.names))
+            after, texts = self._refitted(settled, encoding)
+        if encoding is not None:
             after = replace(after, graph=states.put_graph(after.graph)[1])
-        detail = {} if texts is None else {"encoder": list(texts.encoders)}
+        detail = {} if encoding is None else {"encoder": list(encoding.encoders)}
         draft = Draft("refit", detail, fit_measures(after.labels, fit.seconds))
-        return self._add_measured(parent, before, after, draft, intent, last)
+        return self._add_measured(parent, before, after, draft, intent, last, texts=texts)
 
-    def _refitted(self, state: "State", texts: "TextEncoding | None") -> "State":
-        listener = self._parts.listener
-        if texts is not None:
+    def _refitted(
+        self, state: "State", encoding: "TextEncoding | None"
+    ) -> "tuple[State, NodeTexts | None]":
+        listener, texts = self._parts.listener, None
+        if encoding is not None:
             options = self._journal.version(1).detail["tables"]
-            state = replace(state, graph=texts.applied(state.graph, options, listener))
-        return state.refitted(listener)
+            graph, texts = encoding.applied(state.graph, options, listener)
+            state = replace(state, graph=graph)
+        return state.refitted(listener), texts
 
     def undo(self, number: int | None, intent: Intent) -> Version:
         """Make a version without the change of another one.
@@ -211,10 +216,14 @@ class LabelChanges:
         intent: Intent,
         last: Promotion | None,
         succession: "ClassSuccession | None" = None,
+        texts: "NodeTexts | None" = None,
     ) -> Version:
         """Store a version that the quality gate accepts, or that has a reason to override it.
 
         If the model before cannot be read, its stored measurements are used.
+
+        Args:
+            texts: New texts for display, if the store has texts; None to keep them.
         """
         from nodegraft.analysis.preview import compare, compare_with_record
 
@@ -229,7 +238,10 @@ class LabelChanges:
             refuse_unmeasured((before or after).labels, diff)
         override = {"override": intent.override} if intent.override else {}
         draft = replace(draft, measures=draft.measures | diff_measures(diff) | override)
-        names = self._parts.states.put_learned(after, parent.names)
+        states, names = self._parts.states, parent.names
+        if names.texts is not None and texts is not None:
+            names = replace(names, texts=states.put_texts(texts))
+        names = states.put_learned(after, names)
         return self._versions.add(parent, draft, names, intent, last)
 
     def _refuse_unreadable(self, undone: Version, restored: Version) -> None:

@@ -266,7 +266,7 @@ def require_columns(
             except DataError as error:
                 errors.append(error)
     if errors:
-        what = "\n".join(getattr(error, "what_happened", str(error)) for error in errors)
+        what = "\n".join(error.what_happened or str(error) for error in errors)
         raise MissingColumnError(f"{what} {advice}", what)
 
 

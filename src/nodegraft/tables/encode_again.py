@@ -14,6 +14,7 @@ from nodegraft.graph.keys import NodeKeys
 from nodegraft.tables.columns import Source, column_names, read_source
 from nodegraft.tables.data_report import require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import different_nodes
 
 Encoders: TypeAlias = str | Iterable[str]
@@ -48,8 +49,12 @@ class TextEncoding:
             )
         return cls(names, nodes)
 
-    def applied(self, graph: Graph, options: Mapping[str, Any], listener: Listener) -> Graph:
-        """Return the graph with its texts encoded again; the other columns keep their encoders.
+    def applied(
+        self, graph: Graph, options: Mapping[str, Any], listener: Listener
+    ) -> tuple[Graph, NodeTexts | None]:
+        """Return the graph with its texts encoded again, and the texts for display.
+
+        The other columns keep their encoders.
 
         Args:
             options: Names of columns, of which ``key`` and ``delimiter`` count.
@@ -81,4 +86,4 @@ class TextEncoding:
         encoded = new.encode(table, graph.key_array_of(graph.rows), listener)
         findings += encoded.findings
         require_usable(findings, False, "\n".join(map(str, findings)))
-        return graph.with_features(encoded.matrix, new)
+        return graph.with_features(encoded.matrix, new), new.texts(table)

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,11 @@ def test_all_problems_are_listed_at_once(
 def test_a_class_is_not_renamed_to_itself() -> None:
     with pytest.raises(NodegraftError, match="called 'hats' already"):
         START.renamed("hats", "hats")
+
+
+@pytest.mark.parametrize("keys", ["hats7", b"hats7"])
+def test_a_text_instead_of_a_list_is_no_list_of_letters(keys: Any) -> None:
+    assert Change.of("add", classes={"new": keys, "caps": ["x"]}).new_nodes == ["x"]
 
 
 def test_a_stored_change_with_a_repeated_key_is_applied_again() -> None:

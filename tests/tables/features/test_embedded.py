@@ -121,8 +121,13 @@ def test_an_encoder_that_gives_other_vectors_is_refused(tmp_path: Path) -> None:
     restored = ng.FeatureRecipe.from_state(*recipe.state())
     save_model2vec(tmp_path / "tiny", seed=1)
     text_encoders._load.cache_clear()
-    with pytest.raises(DataError, match=r"other vectors now .* refit STORE --encoder"):
+    with pytest.raises(DataError, match=r"other vectors now .* refit STORE --encoder \S+ --nodes"):
         restored.transform(TABLE)
+    mixed = fitted(["tfidf", name], min_documents=1)
+    save_model2vec(tmp_path / "tiny", seed=2)
+    text_encoders._load.cache_clear()
+    with pytest.raises(DataError, match=f"--encoder tfidf --encoder {name} --nodes"):
+        mixed.transform(TABLE)
     save_model2vec(tmp_path / "tiny")
     text_encoders._load.cache_clear()
     assert np.array_equal(restored.transform(TABLE), recipe.transform(TABLE))
@@ -167,14 +172,23 @@ def test_progress_and_equal_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("name", "error", "words"),
     [
         ("wordlama", UnknownNameError, "Did you mean 'wordllama'"),
+        (
+            "other",
+            UnknownNameError,
+            "Known: fastembed:NAME, model2vec:NAME, sen",
+        ),
+        (["tfidf", "tfidf"], ParameterError, "'tfidf' is listed twice"),
         ("wordllama:other", ParameterError, "must have the form wordllama"),
         ("model2vec", ParameterError, "must have the form model2vec:NAME"),
         ("model2vec:/no/such/folder", DataError, "cannot be loaded"),
     ],
 )
-def test_names_that_cannot_be_loaded(name: str, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_names_that_cannot_be_loaded(
+    name: str | list[str], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words) as raised:
         fitted(name)
+    assert "wordllama:NAME" not in str(raised.value)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,6 +214,37 @@ def test_an_encoder_needs_columns_of_text() -> None:
 def test_arrays_that_do_not_fit_are_refused(rows: Any) -> None:
     with pytest.raises(DataError, match="'broken'"):
         LoadedEncoder("broken", "p", "1", lambda _: rows).vectors(["a", "b", "c"])
+
+
+class _NeedsGradient:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("use detach()")
+
+
+def _failed(_: list[str]) -> Any:
+    raise KeyError("weights")
+
+
+@pytest.mark.parametrize(
+    ("encode", "words"),
+    [
+        (_failed, r"'broken' failed: KeyError\('weights'\)"),
+        (lambda _: _NeedsGradient(), r"'broken' gave no array: use detach"),
+    ],
+)
+def test_any_error_of_an_encoder_is_reported(encode: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        LoadedEncoder("broken", "p", "1", encode).vectors(["a"])
+
+
+def test_a_width_that_depends_on_the_batch_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch)
+    loaded = LoadedEncoder("letters", "p", "1", lambda texts: np.ones((len(texts), len(texts))))
+    monkeypatch.setattr(text_encoders, "_load", lambda _: loaded)
+    with pytest.raises(DataError, match="width 2 for some texts and 10 for others"):
+        fitted("letters").transform(TABLE)
 
 
 class _Downloaded:

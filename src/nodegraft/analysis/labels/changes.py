@@ -178,7 +178,9 @@ class Change:
         if self.action not in ("add", "label", "split"):
             return []
         classes = next(part for part in self.detail.values() if isinstance(part, dict))
-        return [key for keys in classes.values() for key in keys]
+        # A single text instead of a list is refused by the labels.
+        lists = (keys for keys in classes.values() if not isinstance(keys, str | bytes))
+        return [key for keys in lists for key in keys]
 
     def succession(self) -> ClassSuccession:
         """Return which classes it renames, merges or splits into which."""
@@ -216,7 +218,7 @@ def _plain(name: str, value: Any) -> Any:
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
     # A single text is passed on, so that the change refuses it.
-    if name not in ("keys", "names") or (name == "keys" and isinstance(value, str)):
+    if name not in ("keys", "names") or (name == "keys" and isinstance(value, str | bytes)):
         return value
     # JSON has no NumPy numbers.
     return [item.item() if isinstance(item, np.generic) else item for item in value]

@@ -1,14 +1,13 @@
 """Columns of text as vectors of a text encoder that was trained by others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, MissingExtraError, UnknownNameError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
@@ -50,18 +49,29 @@ class EmbeddedText(ColumnEncoder):
         return cls(columns, encoder, loaded.package, loaded.version, loaded.fingerprint)
 
     def encode(
-        self, table: SourceTable, keys: NDArray[Any], listener: Listener = SILENT
+        self,
+        table: SourceTable,
+        keys: NDArray[Any],
+        listener: Listener = SILENT,
+        together: Sequence[str] = (),
     ) -> Encoded:
         """Return the vectors; equal texts are encoded once.
 
         Args:
             listener: Receives progress.
+            together: Names of all text encoders of the features, for errors.
         """
         texts = joined(table, self.columns)
         places = {text: place for place, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
         different, vectors = list(places), list[NDArray[np.float32]]()
         for start in range(0, len(different), BATCH):
-            vectors.append(self._same_encoder.vectors(different[start : start + BATCH]))
+            rows = self._same_encoder(together).vectors(different[start : start + BATCH])
+            if rows.shape[1] != self.fingerprint.shape[1]:
+                raise DataError(
+                    f"Text encoder {self.encoder!r} gave vectors of width {rows.shape[1]} for some "
+                    f"texts and {self.fingerprint.shape[1]} for others: all must have one width."
+                )
+            vectors.append(rows)
             listener.step("encode texts", min(start + BATCH, len(different)), len(different))
         # The row behind the others is that of missing texts.
         rows = np.concatenate([*vectors, np.zeros_like(self.fingerprint[:1])])
@@ -70,21 +80,28 @@ class EmbeddedText(ColumnEncoder):
         what = "nodes whose text is missing"
         return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
 
-    @cached_property
-    def _same_encoder(self) -> LoadedEncoder:
-        """The installed encoder, if it gives the vectors that it gave when it was chosen."""
-        loaded = LoadedEncoder.load(self.encoder)
+    def _same_encoder(self, together: Sequence[str]) -> LoadedEncoder:
+        """Return the installed encoder, if it gives the vectors that it gave when it was chosen."""
+        try:
+            loaded = LoadedEncoder.load(self.encoder)
+        except UnknownNameError as error:
+            raise MissingExtraError(
+                f"The features were made by text encoder {self.encoder!r} of {self.package} "
+                f"{self.version}, which is not installed: pip install "
+                f"{self.package}=={self.version}"
+            ) from error
         now = loaded.fingerprint
         if (
             now.shape != self.fingerprint.shape
             or np.linalg.norm(now - self.fingerprint, axis=1).max() > SAME
         ):
+            options = " ".join(f"--encoder {name}" for name in together or [self.encoder])
             raise DataError(
                 f"Text encoder {self.encoder!r} gives other vectors now ({loaded.package} "
                 f"{loaded.version}) than those that the features were made of ({self.package} "
                 f"{self.version}), and the two cannot be mixed: install {self.package} "
                 f"{self.version} and the model of that time, or encode all nodes again: nodegraft "
-                f"refit STORE --encoder {self.encoder} --nodes TABLE."
+                f"refit STORE {options} --nodes TABLE. For a build, use a new folder."
             )
         return loaded
 

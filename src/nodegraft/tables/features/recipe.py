@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from nodegraft.base.errors import CheckpointError, DataError
+from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.base.hashing import content_hash
@@ -166,8 +166,13 @@ class FeatureRecipe:
             keys: Key of each row, for findings.
             listener: Receives the progress of text encoders.
         """
+        together = [
+            encoder.encoder if isinstance(encoder, EmbeddedText) else TFIDF
+            for encoder in self.encoders
+            if isinstance(encoder, _OF_TEXT)
+        ]
         parts = [
-            encoder.encode(table, keys, listener)
+            encoder.encode(table, keys, listener, together)
             if isinstance(encoder, EmbeddedText)
             else encoder.encode(table, keys)
             for encoder in self.encoders
@@ -296,13 +301,16 @@ class FeatureRecipe:
 
 
 def _text_encoders(
-    table: SourceTable, columns: tuple[str, ...], names: Iterable[str], words: TextVectoriser
+    table: SourceTable, columns: tuple[str, ...], names: Sequence[str], words: TextVectoriser
 ) -> list[ColumnEncoder]:
     """Return the text encoders of some names.
 
     Args:
         words: An unfitted vectoriser for TF-IDF.
     """
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ParameterError(f"Text encoder {repeated!r} is listed twice: name it once.")
     return [
         TextColumns.fit(table, columns, words) if name == TFIDF else EmbeddedText.of(columns, name)
         for name in names

@@ -78,8 +78,14 @@ class LoadedEncoder:
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Return a vector of length 1 for each text; zeros where the encoder gives zeros."""
         try:
-            rows = np.array(self.encode(texts), dtype=np.float32)
-        except (TypeError, ValueError) as error:
+            vectors = self.encode(texts)
+        except Exception as error:
+            # Packages raise errors of their own.
+            raise DataError(f"Text encoder {self.name!r} failed: {error!r}.") from error
+        try:
+            rows = np.array(vectors, dtype=np.float32)
+        except (RuntimeError, TypeError, ValueError) as error:
+            # PyTorch raises a RuntimeError for a tensor with a gradient.
             raise DataError(f"Text encoder {self.name!r} gave no array: {error}.") from error
         if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
             raise DataError(
@@ -104,7 +110,8 @@ def _load(name: str) -> LoadedEncoder:
                 encode = _loaded(name, point.load)
                 return LoadedEncoder(name, distribution.name, distribution.version, encode)
         others = [point.name for point in entry_points(group=GROUP)]
-        known = [TFIDF, WORDLLAMA, *(f"{other}:NAME" for other in LOADERS), *others]
+        forms = [f"{other}:NAME" for other in LOADERS if other != WORDLLAMA]
+        known = [TFIDF, WORDLLAMA, *forms, *others]
         raise UnknownNameError("text encoder", name, known)
     if bool(model) == (package == WORDLLAMA):
         form = package if package == WORDLLAMA else f"{package}:NAME"
