@@ -120,6 +120,22 @@ def test_the_rows_of_a_table_are_of_one_version() -> None:
     assert [call.query["version"] for call in sent] == ["live", 3, 3]
 
 
+def test_integer_and_text_keys_are_joined() -> None:
+    fields = {b"nodegraft": b'{"model_version": 3}'}
+
+    class Offline(Client):
+        def _send(self, call: Call) -> Any:
+            keys = call.body["keys"]  # type: ignore[index]
+            column = keys if all(isinstance(key, int) for key in keys) else list(map(str, keys))
+            return pa.table({"node": column}).replace_schema_metadata(fields)
+
+    client = Offline("http://nowhere")
+    found = client.predict_table([1] * tables.MAX_KEYS + [2, "zz"])["node"].to_pylist()
+    assert found == ["1"] * tables.MAX_KEYS + ["2", "zz"]
+    with pytest.raises(ParameterError, match="give at least one"):
+        client.predict_table([])
+
+
 def test_errors_have_code_and_advice(service: Running) -> None:
     with Client(url(service)) as client:
         with pytest.raises(ServiceError, match="unknown-key") as caught:

@@ -173,7 +173,9 @@ def with_text_cells(table: Any) -> Any:
 
     for place, kind in enumerate(table.schema.types):
         if pa.types.is_nested(kind):
-            texts = [json.dumps(cell, ensure_ascii=False) for cell in table[place].to_pylist()]
+            cells = table[place].to_pylist()
+            # JSON has no dates and decimals.
+            texts = [json.dumps(cell, ensure_ascii=False, default=str) for cell in cells]
             table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
     return table
 

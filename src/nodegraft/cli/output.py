@@ -224,11 +224,12 @@ def _write_table(
         summary = f"{len(rows):,} rows written."
         tables = [table_of(rows, list(rows[0]) if rows else output.value.columns())]
     if kind == "to":
+        from nodegraft.tables.sql.place import TABLE, DatabasePlace
         from nodegraft.tables.sql.write import write_parts
 
         write_parts(tables, place, replace=replace)
         # The URL may contain a password.
-        place = "table " + place.partition("#")[2]
+        place = "table " + DatabasePlace.of(place, TABLE).selection
     else:
         write_tables(tables, place, kind == "csv")
     if output.written:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.client.calls import ARROW, Call, Key, listed
 
 MAX_KEYS = 10_000
@@ -11,9 +12,11 @@ MAX_KEYS = 10_000
 
 
 def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
-    """Yield keys in parts for one request each; at least one part."""
+    """Yield keys in parts for one request each; refuse to ask for none."""
     every = listed(keys)
-    return (every[start : start + MAX_KEYS] for start in range(0, max(1, len(every)), MAX_KEYS))
+    if not every:
+        raise ParameterError("There are no node keys: give at least one.")
+    return (every[start : start + MAX_KEYS] for start in range(0, len(every), MAX_KEYS))
 
 
 def table_of(content: bytes) -> Any:
@@ -33,6 +36,9 @@ def joined(tables: list[Any]) -> Any:
     """Return the rows of several tables."""
     import pyarrow as pa
 
+    # Keys are integers in a part that has no other ones, and texts in a part that has both.
+    if len({table.schema.field("node").type for table in tables}) > 1:
+        tables = [table.set_column(0, "node", table["node"].cast(pa.string())) for table in tables]
     return pa.concat_tables(tables)
 
 

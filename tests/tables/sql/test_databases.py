@@ -1,13 +1,16 @@
 """Tables that are queries of real databases: SQLite, PostgreSQL and DuckDB."""
 
+import threading
 from collections.abc import Iterable, Iterator
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, inspect, text
 from typer.testing import CliRunner
 
 import nodegraft as ng
@@ -18,6 +21,7 @@ from nodegraft.tables.labels import read_labels
 from nodegraft.tables.sql.place import DatabasePlace, is_database
 from nodegraft.tables.sql.read import read_query
 from nodegraft.tables.sql.write import write_parts, write_table
+from tests.service.served import make_of_tables
 from tests.store.postgresql import running
 
 KINDS = ("hat", "shoe")
@@ -154,6 +158,77 @@ def test_values_of_every_type_are_written(url: str) -> None:
     assert read_query(f"{url}#SELECT * FROM empty").column_names == ["key"]
 
 
+def test_cells_that_drivers_refuse_become_text(url: str) -> None:
+    cells = {
+        "price": Decimal("1.50"),
+        "day": date(2026, 1, 2),
+        "hour": time(9, 30),
+        "length": timedelta(hours=2),
+    }
+    table = pa.table({name: [cell, None] for name, cell in cells.items()})
+    write_table(table.append_column("list", [[[Decimal("1.50"), None], None]]), f"{url}#cells")
+    first, second = read_query(f"{url}#SELECT * FROM cells").to_pylist()
+    assert first["list"] == '["1.50", null]'
+    if url.startswith("duckdb"):
+        first["length"] = timedelta(microseconds=first["length"].nanoseconds / 1000)
+    assert {name: str(first[name]) for name in cells} == {name: str(cells[name]) for name in cells}
+    assert [second[name] for name in cells] == [None] * 4
+
+
+def test_numbers_that_are_too_large_are_refused() -> None:
+    with pytest.raises(DataError, match="too large"):
+        write_table(pa.table({"a": pa.array([2**63], pa.uint64())}), "sqlite://#answers")
+
+
+def test_errors_of_the_rows_are_not_those_of_the_database(url: str) -> None:
+    def parts() -> Iterable[Any]:
+        yield pa.table({"a": [2]})
+        raise ValueError("stopped")
+
+    with pytest.raises(ValueError, match=r"^stopped$"):
+        write_parts(parts(), f"{url}#answers")
+
+
+def test_a_second_writer_waits(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/shop.db"
+    errors = list[Exception]()
+
+    def write() -> None:
+        try:
+            write_table({"a": [1]}, f"{url}#second")
+        except DataError as error:
+            errors.append(error)
+
+    writer = threading.Thread(target=write)
+
+    def parts() -> Iterable[Any]:
+        yield pa.table({"a": [2]})
+        writer.start()
+        writer.join(0.5)
+        yield pa.table({"a": [3]})
+
+    write_parts(parts(), f"{url}#first")
+    writer.join()
+    assert not errors
+    assert read_query(f"{url}#SELECT * FROM first, second").num_rows == 2
+
+
+def test_tables_of_a_store_are_not_replaced(tmp_path: Path) -> None:
+    make_of_tables(tmp_path / "store")
+    url = f"sqlite:///{tmp_path}/store/store.db"
+    for name in inspect(create_engine(url)).get_table_names():
+        with pytest.raises(DataError, match="belongs to a nodegraft store"):
+            write_table({"a": [1]}, f"{url}#{name.upper()}", replace=True)
+    write_table({"a": [1]}, f"{url}#answers")
+    write_table({"a": [2]}, f"{url}#answers", replace=True)
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
+def test_a_file_with_a_number_sign_is_written(scheme: str, tmp_path: Path) -> None:
+    write_table({"a": [1]}, f"{scheme}:///{tmp_path}/a#b.db#answers")
+    assert [file.name for file in tmp_path.iterdir()] == ["a#b.db"]
+
+
 def test_a_query_changes_nothing(url: str) -> None:
     for statement in ("DELETE FROM items", "DROP TABLE items"):
         with pytest.raises(DataError):
@@ -172,6 +247,9 @@ def test_wrong_places_say_what_to_do(url: str, tmp_path: Path) -> None:
         ng.read_graph(f"{url}#SELECT id FROM items")
     with pytest.raises(DataError, match="# and TABLE must follow"):
         write_table({"a": [1]}, url)
+    for file in ("-", "out.csv", "s3://shop/out.csv"):
+        with pytest.raises(DataError, match="for files use --csv"):
+            write_table({"a": [1]}, file)
     built = build_graph(f"{url}#{NODES}", f"{url}#{EDGES}", tmp_path / "g", features="price")
     assert built.graph.num_nodes == 24
 
@@ -191,6 +269,18 @@ def test_passwords_are_not_shown() -> None:
     assert "cret" not in str(refused.value)
     leaky = DatabasePlace.of(place).failed(ValueError("password se%40cret and se@cret"))
     assert "cret" not in str(leaky)
+
+
+@pytest.mark.parametrize("password", ["se#cret", "s#e/cret", "s#e@cret", "s@#cret"])
+def test_passwords_with_a_number_sign_are_not_shown(password: str) -> None:
+    url = f"postgresql+psycopg://anna:{password}@127.0.0.1:1/shop"
+    for place in (f"{url}#db", f"{url}#", url):
+        with pytest.raises(DataError) as refused:
+            write_table({"a": [1]}, place)
+        assert "cret" not in str(refused.value)
+        with pytest.raises(DataError) as refused:
+            read_query(place)
+        assert "cret" not in str(refused.value)
 
 
 def test_values_of_several_types_in_a_column_are_named(tmp_path: Path) -> None:

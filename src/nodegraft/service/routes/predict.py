@@ -1,6 +1,7 @@
 """Routes that predict classes, explain predictions, and suggest nodes to label."""
 
 import json
+import re
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -93,12 +94,28 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         found = _predict_keys(request, request.keys or [], live.state, shown)
     notes = {"sets_note": found.sets_note, "rows_note": found.rows_note}
     world, vary = {"world": found.world}, {"Vary": "Accept"}
-    if ARROW in http.headers.get("Accept", ""):
+    if _prefers_arrow(http.headers.get("Accept", "")):
         stream = _stream(found, live.fields | world | notes)
         return Response(stream, media_type=ARROW, headers=vary)
     # Plain rows and pydantic's encoder: objects for each node, or `json`, make large batches slow.
     content = to_json(live.fields | world | {"predictions": found.to_rows()} | notes)
     return Response(content, media_type="application/json", headers=vary)
+
+
+def _prefers_arrow(accept: str) -> bool:
+    """Return whether a header ``Accept`` names Arrow streams and does not prefer JSON.
+
+    >>> [_prefers_arrow(f"{text}{ARROW}") for text in ("", "*/*, ", "application/json;q=0.5, ")]
+    [True, True, True]
+    >>> [_prefers_arrow(ARROW.upper() + text) for text in ("", ";q=0", ";q=0.1, Application/JSON")]
+    [True, False, False]
+    """
+    quality = dict[str, float]()
+    for part in accept.lower().split(","):
+        weight = re.search(r";\s*q=(\d(?:\.\d*)?)", part)
+        quality[part.partition(";")[0].strip()] = float(weight[1]) if weight else 1.0
+    names = (name for name in ("application/json", "application/*", "*/*") if name in quality)
+    return 0.0 < quality.get(ARROW, 0.0) >= quality.get(next(names, ""), 0.0)
 
 
 def _stream(found: PredictionTable, fields: dict[str, Any]) -> bytes:

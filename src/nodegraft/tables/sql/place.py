@@ -1,5 +1,6 @@
 """Places in databases: a URL, ``#``, and a query or the name of a table."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from nodegraft.base.errors import DataError
 from nodegraft.base.extras import extra
 
 DUCKDB = "duckdb"
+
+TABLE = "TABLE"
+"""What is behind the ``#`` where a table is written."""
 
 
 def is_database(source: Any) -> bool:
@@ -37,13 +41,20 @@ class DatabasePlace:
 
     @classmethod
     def of(cls, source: str, selects: str = "SELECT …") -> "DatabasePlace":
-        """Parse ``URL#SELECTION``.
+        """Parse ``URL#SELECTION``; a ``#`` in the password belongs to the URL.
+
+        >>> DatabasePlace.of("postgresql://u:se#cret@host/shop#SELECT '#'").selection
+        "SELECT '#'"
 
         Args:
             source: The text.
             selects: What must be behind the ``#``, for the error.
         """
-        url, _, selection = source.partition("#")
+        login = re.match(r"[\w+.-]*://(?:[^:/#\s]*:\S*@)?", source)
+        start = login.end() if login else 0
+        # A query may contain #, and so may the path of the file that a table is written into.
+        mark = source.rfind("#", start) if selects == TABLE else source.find("#", start)
+        url, selection = (source[:mark], source[mark + 1 :]) if mark >= 0 else (source, "")
         if not selection.strip():
             scheme = url.partition("://")[0]
             raise DataError(
@@ -94,28 +105,31 @@ class DatabasePlace:
 
         try:
             parsed = make_url(self.url)
-            file = parsed.database
-            is_sqlite = parsed.get_backend_name() == "sqlite"
-            # SQLite would create an empty database and then miss the table.
-            if is_sqlite and file and not create and not Path(file).is_file():
-                raise DataError(f"There is no file {file}.")
             engine = create_engine(parsed)
-            try:
-                with engine.connect() as connection:
-                    if connection.dialect.name == "sqlite":
-                        # Python's driver would commit CREATE and DROP at once.
-                        connection.exec_driver_sql("BEGIN")
-                    yield connection
-            finally:
-                engine.dispose()
         except (SQLAlchemyError, ImportError, ValueError) as error:
             raise self.failed(error) from error
+        file, is_sqlite = parsed.database, engine.dialect.name == "sqlite"
+        # SQLite would create an empty database and then miss the table.
+        if is_sqlite and file and not create and not Path(file).is_file():
+            raise DataError(f"There is no file {file}.")
+        try:
+            with engine.connect() as connection:
+                if is_sqlite:
+                    # Python's driver would commit CREATE and DROP at once. A writer that begins as
+                    # a reader is refused if another one writes, instead of waiting for it.
+                    connection.exec_driver_sql("BEGIN IMMEDIATE" if create else "BEGIN")
+                yield connection
+        except SQLAlchemyError as error:
+            raise self.failed(error) from error
+        finally:
+            engine.dispose()
 
     def failed(self, error: Exception) -> DataError:
         """Return the error of a database without its password."""
         reason = str(getattr(error, "orig", None) or error).strip().rstrip(".")
         address = self.url.partition("://")[2].rpartition("@")[0]
         password = address.partition(":")[2]
-        for secret in filter(None, (password, unquote(password))):
+        # Drivers take what follows the first @ of a password for the host.
+        for secret in filter(None, (unquote(password), *password.split("@"))):
             reason = reason.replace(secret, "***")
         return DataError(f"The {self.scheme} database refused {self.selection!r}: {reason}.")

@@ -8,7 +8,10 @@ import pyarrow as pa
 
 from nodegraft.base.errors import DataError
 from nodegraft.base.tabular import with_text_cells
-from nodegraft.tables.sql.place import DatabasePlace
+from nodegraft.tables.sql.place import TABLE, DatabasePlace, is_database
+
+STORE_TABLES = ("versions", "promotions", "audit", "tokens", "settings", "alembic_version")
+"""Tables in the database of a store."""
 
 
 def write_table(table: Any, place: str, *, replace: bool = False) -> None:
@@ -16,7 +19,8 @@ def write_table(table: Any, place: str, *, replace: bool = False) -> None:
 
     Args:
         table: Predictions or another result of a store; or an Arrow, pandas or Polars table.
-            Cells that are lists become JSON text.
+            Cells that are lists become JSON text. Dates, times of day, durations and decimals
+            become text, except in DuckDB.
         place: ``URL#TABLE`` or ``URL#SCHEMA.TABLE``: a SQLAlchemy URL, or ``duckdb:///FILE``.
         replace: Whether a table of this name is replaced instead of refused.
     """
@@ -31,7 +35,12 @@ def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> N
         place: As in :func:`write_table`.
         replace: As in :func:`write_table`.
     """
-    target = DatabasePlace.of(place, "TABLE")
+    if not is_database(place):
+        raise DataError(
+            "A database table (--to) is given as URL#TABLE, such as sqlite:///shop.db#predictions; "
+            "for files use --csv or --parquet."
+        )
+    target = DatabasePlace.of(place, TABLE)
     tables = map(with_text_cells, parts)
     first = next(tables)
     rows = chain((first,), tables)
@@ -77,15 +86,36 @@ def _write_sqlalchemy(
         table_schema, _, name = place.selection.rpartition(".")
         columns = (sa.Column(field.name, _sql_type(field.type)) for field in schema)
         table = sa.Table(name, sa.MetaData(), *columns, schema=table_schema or None)
-        if sa.inspect(connection).has_table(name, schema=table.schema):
+        inspector = sa.inspect(connection)
+        if inspector.has_table(name, schema=table.schema):
             if not replace:
                 raise _taken(place)
+            others = inspector.get_table_names(schema=table.schema)
+            if name.lower() in STORE_TABLES and {"versions", "promotions"} <= set(others):
+                raise DataError(
+                    f"The table {place.selection!r} belongs to a nodegraft store: choose another "
+                    "name."
+                )
             table.drop(connection)
         table.create(connection)
         for part in rows:
             if part.num_rows:
-                connection.execute(table.insert(), part.to_pylist())
+                try:
+                    connection.execute(table.insert(), _with_plain_cells(part).to_pylist())
+                except OverflowError as error:
+                    raise place.failed(error) from error
         connection.commit()
+
+
+def _with_plain_cells(table: Any) -> Any:
+    """Return an Arrow table whose cells every driver takes: some refuse decimals and durations."""
+    for place, kind in enumerate(table.schema.types):
+        is_time = pa.types.is_temporal(kind) and not pa.types.is_timestamp(kind)
+        if is_time or pa.types.is_decimal(kind):
+            cells = table[place].to_pylist()
+            texts = pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+            table = table.set_column(place, table.column_names[place], texts)
+    return table
 
 
 def _sql_type(kind: Any) -> Any:
