@@ -82,7 +82,7 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
     """Return a map that also has some labelled nodes of each class, and more nodes if asked.
 
     Args:
-        count: Number of nodes in a fair sample of the graph, if it is to be larger than the map's.
+        count: Number of nodes to sample from the graph; ignored unless above `NODES`.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
     keys = [key for own in state.labels.values() for key in own.taught[:each]][:LABELLED]

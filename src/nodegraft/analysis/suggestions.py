@@ -179,7 +179,7 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
 
 
 def _similarity(vectors: NDArray[np.float64]) -> float:
-    """Return the length of the mean vector; nodes without features are dense, but not similar."""
+    """Return the length of the mean vector; it is 0 for a dense cluster without features."""
     return float(np.linalg.norm(vectors.mean(axis=0)))
 
 

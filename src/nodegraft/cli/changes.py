@@ -1,4 +1,4 @@
-"""What commands that change a store share: make or preview a change, and show it."""
+"""Shared code of commands that change a store: make or preview a change, and show it."""
 
 import shlex
 from collections.abc import Callable

@@ -15,7 +15,7 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit("The nodegraft command needs an extra: pip install 'nodegraft[cli]'")
-    # Rich would end the command with an error.
+    # By default, Rich ends the command with an error if a pipe is closed (`| head`).
     Console.on_broken_pipe = _end_quietly  # type: ignore[method-assign,assignment]
     try:
         app()

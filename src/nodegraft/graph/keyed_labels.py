@@ -74,7 +74,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return found[2]
 
     def __getstate__(self) -> dict[str, Any]:
-        # A look-up would take the whole graph along.
+        # The cached look-up is left out: it would add the whole graph to the pickle.
         return {**vars(self), "_found": None}
 
     def __getitem__(self, name: str) -> KeyArray:
@@ -147,7 +147,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         new = np.sort(key_hashes(_together(more.values())))
         place = np.searchsorted(hashes, new)
         inside = place < hashes.size
-        # Keys are looked at one by one only where hashes meet: there may be millions.
+        # Keys are compared one by one only if hashes collide, as there may be millions of keys.
         if (hashes[place[inside]] == new[inside]).any():
             self._refuse_twice(more)
         extended._hashes = np.insert(hashes, place, new)

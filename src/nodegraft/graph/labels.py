@@ -67,7 +67,7 @@ def has_control_characters(text: str) -> bool:
 
 
 def compared_name(name: str) -> str:
-    """Return what names that are probably meant to be the same have in common.
+    """Return a normalised class name, which is equal for names that are probably duplicates.
 
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True

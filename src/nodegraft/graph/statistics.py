@@ -208,7 +208,7 @@ class KindStatistics:
     """The edges of one kind."""
 
     name: str
-    """What the kind is called."""
+    """Name of the edge type."""
 
     edges: int
     """How many undirected edges."""

@@ -182,7 +182,7 @@ class MemoryStore(EdgesByKind):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Depends on every key, feature and edge."""
+        """Hash of every key, feature and edge."""
         return content_of(self)
 
 
@@ -224,7 +224,7 @@ def _stored(features: Matrix) -> Matrix:
 
 
 def content_of(store: GraphStore) -> str:
-    """Depends on every key, feature and edge."""
+    """Return a hash of every key, feature and edge of a store."""
     keys, features = store.keys, in_one_piece(store.feature_matrix)
     stored = (
         (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)

@@ -100,7 +100,7 @@ class ICaRL(Classifying):
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return minus the squared distance to each mean, all of length 1."""
+        """Return the negative squared distance of each node to each mean; vectors have length 1."""
         return -squared_distances(self._directions(view, rows), self.means_)
 
     @torch.no_grad()

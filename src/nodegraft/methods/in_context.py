@@ -91,10 +91,10 @@ class InContext(Derived["Fitted"], Propagated):
         return self._fitted(view, self.labels_.on(view, self.kept_labels))
 
     def changed_by_last_session(self, graph: GraphView) -> float:
-        """Return the share of visible nodes whose best old class is another since the last session.
+        """Return the share of visible nodes whose best old class the last session changed.
 
-        The class of a node is taken among the classes before the last session, with and without
-        the labels of that session, on a sample of 2,000 nodes.
+        Each node of a sample of 2,000 is predicted twice, with and without these labels. Only
+        classes that are older than the last session are candidates.
         """
         model = self._now()
         model._check(graph)

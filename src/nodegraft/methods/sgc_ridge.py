@@ -35,7 +35,7 @@ class SGCRidge(KernelHead):
     """
 
     penalty: PositiveFloat = 0.1
-    r"""How strongly weights are drawn to zero (:math:`\lambda`); rows have length 1."""
+    r"""Strength of L2 regularisation (:math:`\lambda`); feature rows have length 1."""
 
     idf: bool = False
     """Whether columns of sparse features are weighted by inverse document frequency, counted over

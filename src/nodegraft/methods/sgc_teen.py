@@ -51,7 +51,7 @@ class SGCTEEN(SGCMean):
         self.prototypes_ = np.concatenate((self.prototypes_, calibrated.astype(np.float32)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; a dropped class of session 0 calibrates no later one."""
+        """Drop the means of other classes; the remaining base classes calibrate new ones."""
         super().keep_classes(columns)
         self.base_ = int((columns < self.base_).sum())
 

@@ -41,7 +41,8 @@ class UGCNLDA(KernelHead):
     """How many numbers each layer gives."""
 
     shrinkage: OpenFraction = 0.1
-    """How far the covariance is drawn to a round one; small values trust few labels much."""
+    """Shrinkage of the covariance towards a multiple of the identity matrix, between 0 and 1. Use a
+    larger value for fewer labels."""
 
     name: ClassVar[str] = "ugcn-lda"
     summary: ClassVar[str] = "random untrained GCN, linear discriminants with one covariance"

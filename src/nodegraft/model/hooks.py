@@ -89,7 +89,7 @@ class PublishedLesson:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The class of every column; those of ``doubled`` have empty names, for they are wrong."""
+        """Class of each score column; ``""`` for ``doubled``, which is never the correct class."""
         first = [name for task in self.old for name in task]
         return (*first, *("" for _ in self.doubled), *self.new)
 
@@ -174,7 +174,7 @@ class Hooks(ABC):
             names: Class name -> its new name.
         """
 
-    # Optional hooks; each one overridden is a capability declared.
+    # The following hooks are optional: overriding a hook declares a capability.
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]

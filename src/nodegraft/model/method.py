@@ -68,7 +68,7 @@ class Method(Stateful):
     the model before or after the change.
     """
 
-    # Changes of the model.
+    # The following methods change the model.
 
     def fit(
         self, graph: GraphView, labels: Labels | Curriculum, *, listener: Listener = SILENT

@@ -64,13 +64,13 @@ class TaskData(LabelStudioModel):
 
 
 class Task(LabelStudioModel):
-    """A task."""
+    """Labelling task of Label Studio."""
 
     data: TaskData = TaskData()
-    """Its data."""
+    """Data of the task."""
 
     annotations: list[Annotation] = []
-    """Its annotations, the newest last."""
+    """Annotations of the task, oldest first."""
 
 
 Tasks = Annotated[list[Task], Field(max_length=MAX_KEYS)]
@@ -155,7 +155,7 @@ class PredictedRegion(Model):
     """Predicted class, as Label Studio shows it."""
 
     from_name: str = Field(examples=["class"])
-    """Name of the choices."""
+    """Name of the Choices tag in the labelling configuration."""
 
     to_name: str = Field(examples=["text"])
     """Name of the object that they label."""

@@ -14,7 +14,7 @@ class IdempotencyKey:
     """
 
     key: str
-    """Chosen by the sender, another one for each change."""
+    """Key that the client chooses, unique for each change."""
 
     content: str
     """Hash of the whole request."""

@@ -194,7 +194,7 @@ class Settings:
         intent.refuse("set_setting", "override", "promote", "idempotency_key")
         if (name, value) == (WORLD.name, "open") and (method := self.closed_method):
             refuse_open_world(method)
-        # Exclusive, so that each of two writers sees the value that it replaces.
+        # The transaction is exclusive, so that of two writers each sees the value that it replaces.
         with self._journal.transaction(alone=True) as connection:
             return set_value(connection, name, value, intent)
 

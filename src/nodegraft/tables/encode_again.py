@@ -33,7 +33,7 @@ class TextEncoding:
 
     @classmethod
     def of(cls, encoder: Encoders | None, nodes: Source) -> "TextEncoding | None":
-        """Return the encoding, or None if nothing was given.
+        """Return the encoding, or None if neither an encoder nor a table is given.
 
         Args:
             encoder: Name of the text encoder, or several; None for none.

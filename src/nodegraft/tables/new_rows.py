@@ -99,7 +99,7 @@ def _columns(graph: Graph) -> tuple[str, ...]:
 
 
 def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
-    """Return what rows are called; a key that a node or another row has is refused."""
+    """Return the keys of new rows; refuse a key that a node or another row already has."""
     given = [row.get(key) for row in rows]
     kind = str if graph.has_text_keys else int
     _refuse(
@@ -222,7 +222,8 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
-    if isinstance(edge[ends[0]], bool):  # Python takes true for the key 1.
+    # Booleans are refused because in Python True equals the integer key 1.
+    if isinstance(edge[ends[0]], bool):
         raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):

@@ -158,7 +158,7 @@ class Picture:
     """A figure, and what goes with it in a page."""
 
     name: str
-    """Differs from those of other figures of its kind; part of the file's name."""
+    """Name that is unique among figures of one kind; part of the file name."""
 
     description: str
     """What the figure shows, in sentences, for readers who cannot see it."""

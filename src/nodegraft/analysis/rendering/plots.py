@@ -198,7 +198,7 @@ def _draw_count(
     largest: int = 0,
     filled: bool = True,
 ) -> None:
-    """Draw a share and its interval at a place of the x axis, or in a row."""
+    """Draw a share and its interval: vertically at `x`, or horizontally if `row` is given."""
     low, high = (100 * end for end in count.interval or (0.0, 0.0))
     share = 100 * (count.share or 0.0)
     size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))

@@ -148,7 +148,7 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
         raise DamagedFileError(path, "it is too short or too long")
     if 0 in stored.shape:
-        # There is nothing to map.
+        # An empty array cannot be memory-mapped.
         return np.empty(stored.shape, dtype=dtype)
     mapped: NDArray[Any] = np.asarray(np.memmap(path, dtype, "r", start, stored.shape))
     return mapped

@@ -137,7 +137,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what does not exist needs no rule
+        return  # A path that does not exist needs no rule.
     try:
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             rights &= ~_READ_DIRECTORY

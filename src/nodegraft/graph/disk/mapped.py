@@ -163,7 +163,7 @@ class MappedStore(EdgesByKind):
     """Cache of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
-    """Arrays of what came since, see :mod:`nodegraft.graph.growth.growth_arrays`."""
+    """Arrays of later additions to the graph, see :mod:`nodegraft.graph.growth.growth_arrays`."""
 
     @classmethod
     def open(

@@ -149,12 +149,12 @@ Stored = PackedTexts | NDArray[np.int64]
 class MappedKeys(NodeKeys):
     """Keys in row order, and an index: their hashes in ascending order with the row of each.
 
-    A key is looked for among the hashes and compared with the keys themselves: two keys may have
-    the same hash.
+    A look-up searches for the hash, then compares the stored key, because two keys may have the
+    same hash.
 
     Args:
         stored: The keys, in row order.
-        hashes: What :func:`index_hashes` makes of them, ascending.
+        hashes: Hashes of the keys from :func:`index_hashes`, in ascending order.
         rows: The row of each hash; of equal hashes the smaller row comes first.
         order: The rows in the order of :func:`~nodegraft.graph.keys.hash_order`.
         origin: The files that these are mapped from; rows that are read are checked.
@@ -218,7 +218,7 @@ class MappedKeys(NodeKeys):
                 check_numbers(rows, len(self), self.origin, "the index of keys")
             hit = same(left, rows)
             found[left[hit]] = rows[hit]
-            # Another key has the same hash: the one behind it may be meant.
+            # The hash is equal but the key is not: try the next entry of the index.
             left = left[~hit]
             places[left] += 1
         return found

@@ -44,7 +44,7 @@ class Adjacency:
     """The neighbours of all nodes, one node after the other."""
 
     weights: Weights | None = None
-    """How much each entry counts, the same in both rows of an edge; None where all count 1."""
+    """Weight of each entry, equal in both rows of an edge; None if all weights are 1."""
 
     directions: Directions | None = None
     """Which way each edge leads, seen from the entry's row; None where there is no way."""

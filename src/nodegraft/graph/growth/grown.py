@@ -144,7 +144,7 @@ class GrownAdjacency(Adjacency):
         return self.degrees(nodes), entries.columns, entries.weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all that is stored of some nodes; rows are their places among these."""
+        """Return the stored edges of some nodes; row numbers are positions in `nodes`."""
         is_apart = self._is_apart[nodes]
         theirs = self.base.entries_of(nodes[~is_apart])
         if not is_apart.any():

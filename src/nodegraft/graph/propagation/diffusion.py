@@ -31,8 +31,8 @@ CACHED_NUMBERS = 2**26
 this limit."""
 
 CACHED_ENTRIES = 2**27
-"""Up to this many edge entries the normalised matrix is kept between products: a gigabyte. Beyond,
-its rows are made again for every product, block by block, with the same result."""
+"""Maximum number of edge entries for which the normalised matrix is cached (a gigabyte). For larger
+graphs every product recomputes it in blocks of rows, with the same result."""
 
 
 def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.float64]:
@@ -184,7 +184,7 @@ class Diffusion:
         np.maximum(mass, 0.0, out=mass)
         # Else mass would follow the degrees of nodes, whatever set it comes from.
         mass *= self._inverse_roots[:, None]
-        # Copies: removing one set from the cache frees its memory.
+        # Each set gets its own copy, so that evicting it from the cache frees its memory.
         copies = (np.ascontiguousarray(mass[:, :, column]) for column in range(len(starts)))
         return [SetMass.summed(copy, self._inverse_roots) for copy in copies]
 

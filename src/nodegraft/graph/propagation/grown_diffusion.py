@@ -66,7 +66,10 @@ class GrownDiffusion:
         return copy
 
     def _old_nodes(self, start: IntArray) -> IntArray:
-        """Return the nodes that heat of a set starts from, as often as in parts of it."""
+        """Return the old nodes that diffusion starts from, repeated by their share of the heat.
+
+        A late node is replaced by old nodes: `PARTS` entries in proportion to its weights.
+        """
         late = np.isin(start, self._late)
         if not late.any():
             return start

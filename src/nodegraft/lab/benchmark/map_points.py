@@ -64,13 +64,13 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
 
 
 def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
-    """Vectors to points by t-SNE on cosine distances; the same every time.
+    """Project vectors to two dimensions by t-SNE on cosine distances, reproducibly.
 
     >>> flatten(np.eye(5), seed=0).shape
     (5, 2)
 
     Args:
-        seed: Draws where points start from.
+        seed: Seed of the initial positions.
     """
     # Slow to import, and only a map needs it.
     from sklearn.decomposition import TruncatedSVD

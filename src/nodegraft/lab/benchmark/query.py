@@ -1,4 +1,4 @@
-"""Records as tables for SQL: the one door to DuckDB, which is an extra."""
+"""SQL queries over benchmark records, run by DuckDB, which is an optional extra."""
 
 import json
 from collections.abc import Mapping

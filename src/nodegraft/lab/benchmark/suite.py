@@ -161,7 +161,7 @@ class Suite:
 
     @classmethod
     def read(cls, path: str | Path) -> "Suite":
-        """From a TOML file.
+        """Read a suite from a TOML file.
 
         Args:
             path: The file; see ``experiments/`` for examples.

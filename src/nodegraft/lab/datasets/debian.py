@@ -23,7 +23,7 @@ from nodegraft.streams.setting import Setting
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
 KINDS = {field.lower(): True for field in LINKS}
-# A name that more packages provide (mail-transport-agent, say) joins what has little in common.
+# A name that more packages provide (such as mail-transport-agent) would link unrelated packages.
 MOST_PROVIDERS = 5
 # Train, held-out and test need one each, and a source stands on one side only.
 FEWEST_SOURCES = 3

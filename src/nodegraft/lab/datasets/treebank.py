@@ -29,7 +29,7 @@ DOCUMENTS_NOTE = "Words of one document may stand on both sides of a split."
 
 @dataclass(kw_only=True)
 class Treebank(Dataset):
-    """Words where they stand, the letters they are made of, 42 syntactic roles."""
+    """Dataset of words in sentences: letters as features, 42 syntactic roles as classes."""
 
     smallest_class: PositiveInt = 60
     """Roles with fewer words are left out."""

@@ -90,7 +90,7 @@ class Recommendation:
 
     @property
     def wins(self) -> list[Lead]:
-        """The leads of the winner."""
+        """Leads of the winner over the best other method, on the datasets where it is first."""
         return [lead for lead in self.leads if lead.first == self.winner]
 
     @property

@@ -74,7 +74,7 @@ def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
 
 
 def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
-    """Make tables by name.
+    """Return the tables that have the given names.
 
     >>> make_tables(["comparison"], {})
     []
@@ -155,7 +155,7 @@ def _known_and_novel(groups: Groups) -> list[Table]:
 def _comparison(groups: Groups) -> list[Table]:
     """Make a table for each dataset, best last session first.
 
-    ``behind`` is the difference to the best method that is no upper reference, paired by seed.
+    ``behind`` is the difference to the best method of the strict protocol, paired by seed.
     """
     tables = []
     for dataset in datasets(groups):

@@ -125,7 +125,7 @@ class LocalRunner:
 
 
 class Worker:
-    """A process, and the job it has in hand.
+    """Worker process, and the job that it runs.
 
     Args:
         data: The folder that holds the data folders.

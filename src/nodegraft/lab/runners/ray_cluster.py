@@ -72,7 +72,7 @@ class SharedGraphs:
         return self._stored[which]
 
     def done(self, job: Job) -> None:
-        """One job less to come."""
+        """Count a job as finished, and release its dataset after the last job that needs it."""
         which = _which(job)
         self._left[which] -= 1
         if not self._left[which]:

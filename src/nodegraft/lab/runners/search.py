@@ -170,7 +170,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
 
 
 def best(trials: list[Trial]) -> Trial:
-    """The first of those with the highest score."""
+    """Return the first trial with the highest score."""
     return max(trials, key=lambda trial: trial.score)
 
 

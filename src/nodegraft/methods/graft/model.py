@@ -151,7 +151,7 @@ class Graft(Derived[Derivation]):
     that it does not help."""
 
     times_: NDArray[np.float64] = learned()
-    """Diffusion times that practice found to help."""
+    """Diffusion times that were selected by practice episodes."""
 
     weights_: NDArray[np.float64] = learned()
     """Weights of the signals for each stage."""

@@ -56,7 +56,7 @@ class NodeBatch:
         return int(self.positions.size)
 
     def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
-        """Yield places and batches of a few nodes, so that products need little memory."""
+        """Yield small batches and the slice of each, so that products need little memory."""
         for part, features in self.features.pieces():
             yield part, NodeBatch(features, self.positions[part])
 

@@ -20,7 +20,7 @@ Scale = Literal["literal", "classes"]
 
 
 class NodeAttention(nn.Module):
-    r"""The paper's weighter :math:`g_\psi`: two GCN layers on the features, then one number a node.
+    r"""The paper's node weights :math:`g_\psi`: a two-layer GCN, then one linear score per node.
 
     .. math:: \lambda_j = \mathrm{MLP}(h_j^L), \quad h^0 = X
 
@@ -31,9 +31,9 @@ class NodeAttention(nn.Module):
         features: How many numbers a feature row has.
         sizes: The widths of the two GCN layers.
         generator: Draws the first weights; biases start at 0.
-        start: How large those are: ``"xavier"``, or ``"wide"``, :math:`\pm 1 / \sqrt{outputs}`
-            as in the authors' code. On thousands of columns the first makes all scores nearly
-            equal.
+        start: Scale of the first weights: ``"xavier"``, or ``"wide"``, which is
+            :math:`\pm 1 / \sqrt{outputs}` as in the authors' code. With thousands of feature
+            columns, ``"xavier"`` makes all scores nearly equal.
     """
 
     def __init__(
@@ -142,7 +142,9 @@ class MLP(nn.Module):
 
 
 class SetTaskAttention(nn.Module):
-    r"""Tasks of any size, in any order: :math:`u^j = \frac{1}{|C^j|} \sum_{k \in C^j} MLP(p_k)`.
+    r"""Task embedding for any number of classes, which does not depend on their order.
+
+    .. math:: u^j = \frac{1}{|C^j|} \sum_{k \in C^j} MLP(p_k)
 
     Args:
         size: How many numbers a prototype has.

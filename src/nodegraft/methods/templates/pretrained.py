@@ -94,10 +94,10 @@ class Pretrained(Hooks):
         )
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
-        """Train the encoder in place on the base classes; returns the classifier beside it.
+        """Train the encoder in place on the base classes, and return its classifier.
 
         Args:
-            encoder: With fresh weights.
+            encoder: Encoder with initial weights.
             view: Visible part of the graph.
             curriculum: Labels of the known classes.
         """
@@ -115,7 +115,7 @@ class Encoding(Pretrained):
     """The encoder's weights."""
 
     def keep_encoder(self, encoder: Encoder) -> None:
-        """Take its weights; it is not to be trained further."""
+        """Store the weights of an encoder without a copy, so do not train it afterwards."""
         self.encoder_ = encoder.state_dict()
 
     def encoder(self) -> Encoder:

@@ -64,7 +64,7 @@ def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[N
 
 CLASSES, KNOWN = 13, 5
 LESSONS = ((2, 3), (1, 1), (3, 7))
-"""Sessions that are taught: how many classes, and by how many nodes each."""
+"""Sessions to learn: (number of classes, labelled nodes of each class)."""
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ GRACE_SECONDS = 0.5
 service accepts many connections before it reads from any of them."""
 
 FLOOD = 4
-"""At this many times the limit, connections are closed without the grace time, so that the limit
-of open files is not reached."""
+"""Multiple of the connection limit from which connections are closed without the grace time, so
+that the process does not run out of file descriptors."""
 
 
 class TimeoutProtocol(H11Protocol):

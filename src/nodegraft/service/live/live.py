@@ -43,7 +43,7 @@ class Live:
 
     @property
     def cache_key(self) -> tuple[Hashable, World]:
-        """What predictions depend on: the version and the world of the store."""
+        """Key of cached predictions: the version, and whether nodes may be of unknown classes."""
         return row_key(self.row), self.world
 
     @property

@@ -72,7 +72,7 @@ class Neighbours(schemas.VersionResponse):
     """Node key."""
 
     edge_types: list[EdgeType]
-    """One for each edge type of the graph."""
+    """Neighbours by edge type, one entry for each edge type of the graph."""
 
 
 class NewRows(schemas.RequestModel):

@@ -332,6 +332,6 @@ def _is_damaged_cache(path: Path, place: Path) -> bool | None:
             return None
         content = path.read_bytes()
     except OSError:
-        # Another process has replaced or dropped it.
+        # Another process has replaced or deleted the file.
         return None
     return crc32(content[CHECKSUM:]).to_bytes(CHECKSUM, "little") != content[:CHECKSUM]

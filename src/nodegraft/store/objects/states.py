@@ -219,7 +219,7 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
     lists: list[list[Key]] = [[], [], [], []]
     for key, text in nodes:
         place = rank(wanted, key, text)
-        # Later nodes can only be better matches, so each rank keeps the first ones.
+        # A full list does not end the search: a later node may match better.
         if place is not None and len(lists[place]) < limit:
             lists[place].append(key)
     return [key for keys in lists for key in keys][:limit]

@@ -1,4 +1,4 @@
-"""Which changes a version still contains after undoing some, and how two versions differ."""
+"""Lineage of versions: the changes that remain after undoing some, and diffs of two versions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

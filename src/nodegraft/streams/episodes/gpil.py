@@ -36,8 +36,8 @@ class GPIL:
     """How many queries each class has at most, the base classes included."""
 
     base_shots: int = 20
-    """How many supports each base class has. They are drawn anew for every episode, because base
-    classes have many labels; the paper does not say how many."""
+    """Number of supports of each base class. Every episode draws other ones, because base classes
+    have many labels; the paper does not state the number."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.ways <= len(self.pseudo_novel):

@@ -47,7 +47,7 @@ def mixed_episodes(
         seeds: Decide which classes are in which task, and which of their nodes are supports.
     """
     generator = seeds.generator("mixed episodes")
-    # Sorted: the order in which somebody lists classes must not change what is practised.
+    # Names are sorted, so that episodes do not depend on the order of the classes in `train`.
     classes = sorted(name for name in train if held_out.get(name, train[name][:0]).size)
     if len(classes) < MIN_CLASSES:
         return

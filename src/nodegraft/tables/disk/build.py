@@ -145,7 +145,7 @@ def build_graph(
 
 
 def _identity(source: Source) -> Any:
-    """Return what names a table in the journal; a table in memory is never the same again."""
+    """Return the identity of a table in the journal; new for each call if it is not in files."""
     if source is None:
         return None
     is_file = isinstance(source, str | Path) and not is_database(source)

@@ -59,7 +59,8 @@ class OperatorFolder:
         """Return the product with one power of S, mapped; None until it is complete.
 
         Args:
-            power: At least 1; 0 for the features in single precision, where they are not.
+            power: Power of S, at least 1; 0 for a copy of the features in single precision, which
+                exists only if the features have another precision.
         """
         return self._rows(power).matrix()
 

@@ -74,7 +74,7 @@ class MatlabDataset(Dataset):
     full_setting: ClassVar[Setting]
     """How both halves are split."""
     public_setting: ClassVar[Setting]
-    """How the test half alone is split."""
+    """Setting of the split if only the test half is available."""
     published: ClassVar[str]
     """The paper's split, in words."""
 

@@ -134,7 +134,7 @@ def error_by_coverage(runs: Sequence[groups.Record]) -> dict[float, float]:
 def accuracies_by_size(
     runs: Sequence[groups.Record], varied: str, fixed: str, fixed_size: int
 ) -> dict[int, list[float]]:
-    """Return size -> last accuracies of the runs that had it, where the other size is fixed.
+    """Return the last accuracies of runs by the varied size; the other size is fixed.
 
     >>> run = {"setting": {"ways": 3, "shots": 5}, "summary": {"last_accuracy": 0.5}}
     >>> accuracies_by_size([run], "shots", "ways", 3), accuracies_by_size([run], "shots", "ways", 5)
@@ -142,7 +142,8 @@ def accuracies_by_size(
 
     Args:
         varied: Which size differs between runs: "ways" or "shots".
-        fixed_size: Its size; runs with another one are left out.
+        fixed: Which size is fixed: "shots" or "ways".
+        fixed_size: Value of the fixed size; runs with another value are left out.
     """
     chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
     sizes = sorted({run["setting"][varied] for run in chosen})

@@ -81,7 +81,7 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
         first: Methods that get the first styles, such as the winner, in this order.
     """
     counts = Counter(chain.from_iterable(highlighted))
-    # Sorting is stable: equally frequent ones stay in the order in which sections name them.
+    # Sorting is stable: equally frequent methods stay in the order in which sections name them.
     names = unique([*first, *sorted(counts, key=lambda name: -counts[name])])
     if PAPERS_METHOD not in names:
         return {name: _style(place) for place, name in enumerate(names)}

@@ -51,7 +51,7 @@ class LabelledBatch:
     """Nodes with their neighbourhood, and the column of each one's class."""
 
     neighbourhood: Neighbourhood
-    """What the encoder needs to see around the nodes."""
+    """Nodes and edges that the encoder reads to embed the batch."""
 
     positions: Tensor
     """The position of each node at the neighbourhood's centre."""
