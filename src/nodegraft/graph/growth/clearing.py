@@ -1,4 +1,4 @@
-"""Recomputation, in slices between requests, of derived data that growth made stale."""
+"""Recompute cached rows that growth made stale, in slices between requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ SLICE = 4096
 
 @dataclass(frozen=True)
 class Cleared:
-    """Number of recomputed rows, and the time it took."""
+    """Number of recomputed rows, and the time that this took."""
 
     rows: int = 0
     """Number of recomputed rows, summed over all layers."""
 
     seconds: float = 0.0
-    """Seconds of recomputation."""
+    """Duration of the recomputation in seconds."""
 
     @property
     def rate(self) -> float:
@@ -33,11 +33,13 @@ class Cleared:
 def clear_stale(
     view: GraphView, most: int | None = None, until: Callable[[], bool] = lambda: False
 ) -> Cleared:
-    """Recompute rows that growth made stale, a slice at a time.
+    """Recompute cached rows that growth made stale, one slice at a time.
 
-    This changes no result: a stale row is otherwise recomputed when it is first read.
+    Results do not depend on this: a stale row that is not recomputed here is recomputed when it is
+    next read.
 
     Args:
+        view: View of the graph whose cached rows are recomputed.
         most: Approximate maximum number of rows, because rows take memory; None for all.
         until: Called before each slice; True ends the recomputation.
     """

@@ -1,10 +1,10 @@
-"""Growth of a graph: its new rows, edges and types, and what it shares with earlier graphs.
+"""Growth of a graph: new nodes, edges and edge types, and reuse of the caches of earlier graphs.
 
-Row i of S^h X changes only if an edge was added at most h steps away from i: ``Growth.within(h)``
-is that set, and caches of all other rows stay valid. Ancestors are weak references, so no graph
-keeps the graph before it in memory. Everything is rebuilt if more than an eighth of all nodes are
-touched, if nodes are removed, or if a new edge type, or weights or directions for the first time,
-are added.
+Row i of S^h X changes only if an edge was added at most h steps away from node i.
+``Growth.within(h)`` returns these nodes; cached rows of all other nodes stay valid. Graphs refer
+to their ancestors weakly, so they do not keep them in memory. All caches are rebuilt if growth
+touches more than an eighth of all nodes, removes nodes, adds an edge type, or adds weights or
+directions to an edge type that had none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ from nodegraft.graph.stores import stored_features
 Member = TypeVar("Member")
 
 GENERATIONS = 8
-"""Graphs so many growths ago are remembered, if anybody still has them."""
+"""Maximum number of ancestors that a graph remembers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +39,20 @@ class Growth:
     """Nodes that growth changed.
 
     Row :math:`i` of :math:`S^h X` depends on the edges and degrees of the nodes up to ``h`` steps
-    away: where no edge came to any of these, it has not changed.
+    away from node :math:`i`. It has not changed if none of these nodes has a new edge.
     """
 
     adjacency: Adjacency
-    """The edges as they are now."""
+    """The edges after growth."""
 
     touched: IntArray
-    """Nodes whose edges of any type have changed, and new nodes; ascending."""
+    """New nodes, and nodes whose edges of any type have changed; ascending."""
 
     _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
     """Cached results of :meth:`within`, by number of hops."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
-        """Return for every node whether one that changed is at most a number of steps away."""
+        """Return for every node whether a changed node is at most `hops` steps away."""
         return self._reach.get(hops, lambda: self._within(hops))
 
     def _within(self, hops: int) -> NDArray[np.bool_]:
@@ -67,18 +67,24 @@ class Growth:
         return reached
 
     def after(self, earlier: "Growth") -> "Growth":
-        """Both growths as one."""
+        """Return an earlier growth and this one, combined."""
         return Growth(self.adjacency, np.union1d(earlier.touched, self.touched))
 
 
 class Lineage(Generic[Member]):
-    """Objects that something grew from, held weakly so that replaced ones can be freed."""
+    """Ancestors of an object, as weak references so that unused ancestors can be freed."""
 
     def __init__(self) -> None:
         self._ancestors: list[tuple[ref[Member], Growth]] = []
 
     def grown_from(self, parent: Member, parents: "Lineage[Member]", growth: Growth) -> None:
-        """Remember where it came from."""
+        """Record the parent of the object, and the ancestors of the parent.
+
+        Args:
+            parent: The object before growth.
+            parents: The lineage of the parent.
+            growth: The change from the parent to this object.
+        """
         older = [
             (reference, growth.after(since))
             for reference, since in parents._ancestors
@@ -87,17 +93,26 @@ class Lineage(Generic[Member]):
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
-        """Return what changed since an earlier object; None if they are not related."""
+        """Return the growth since an ancestor; None if `ancestor` is not an ancestor."""
         found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)
 
 
 MOST_TOUCHED = 8
-"""Where edges come to more than this part of all nodes, nothing is taken over from before."""
+"""If growth touches more than 1/MOST_TOUCHED of all nodes, no cache of the old graph is reused."""
 
 
 def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
-    """Features with those of new nodes below; they are checked and become of the same type."""
+    """Append the features of new nodes to a feature matrix, after checks and a type conversion.
+
+    Args:
+        old: The feature matrix.
+        new: One row for each new node; it is converted to the number type of `old`.
+        count: Number of new nodes.
+
+    Raises:
+        DataError: The new rows have another number of rows or columns, or invalid values.
+    """
     if new.ndim != 2 or old.shape[1] != new.shape[1]:
         raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
     if new.shape[0] != count:
@@ -116,10 +131,12 @@ def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
 def with_new_edges(
     kinds: Mapping[str, Adjacency], new: Mapping[str, Entries], num_nodes: int
 ) -> dict[str, Adjacency]:
-    """Edges by kind, with new ones.
+    """Return the edges of each edge type, with new edges added.
 
     Args:
-        new: What comes to them, both ways; a kind may be new.
+        kinds: The edges of each type before growth.
+        new: The new edges of each type, in both directions; edge types may be new.
+        num_nodes: Number of nodes after growth.
     """
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
@@ -129,8 +146,8 @@ def with_new_edges(
     }
     if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
         return dict(apart)
-    # Either all kinds have rows apart, or none has: else they would have grown from another graph
-    # each, and heat could not diffuse on it.
+    # Either all edge types have separately stored rows or none has. Otherwise the types would have
+    # grown from different graphs, and there would be no single earlier graph to diffuse heat on.
     whole = {
         name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
         if (after := grown[name]) is None
@@ -142,12 +159,12 @@ def with_new_edges(
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
-    """Return the rows that new edges end in, and new rows; ascending."""
+    """Return the rows of new nodes, and rows with new edges; ascending."""
     return np.unique(np.concatenate([np.arange(before, now), *(entries.rows for entries in new)]))
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Return whether there is no new edge type, and none that gains weights or directions."""
+    """Return whether growth kept the edge types, and whether each has weights and directions."""
     return before.keys() == now.keys() and all(
         (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
         for name, edges in before.items()
@@ -155,15 +172,16 @@ def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjac
 
 
 FEWEST_KEYS, LARGEST_SHARE = 1024, 16
-"""Keys lie beside the old ones while they are fewer than this, or than this part of them."""
+"""Added keys are stored separately while there are at most FEWEST_KEYS of them, or at most
+1/LARGEST_SHARE of the number of old keys."""
 
 
 class GrownKeys(NodeKeys):
-    """The keys there were, and more behind them; neither list is copied.
+    """Keys of a graph, followed by added keys, without a copy of either.
 
     Args:
-        base: The first keys.
-        added: The others.
+        base: The keys before growth.
+        added: The keys of new nodes.
     """
 
     def __init__(self, base: NodeKeys, added: NodeKeys) -> None:
@@ -172,7 +190,7 @@ class GrownKeys(NodeKeys):
 
     @property
     def origin(self) -> str:  # type: ignore[override]
-        """The file that the first keys are mapped from; empty for keys in memory."""
+        """The files that the base keys are mapped from; empty for keys in memory."""
         return self.base.origin
 
     def __len__(self) -> int:
@@ -204,20 +222,24 @@ class GrownKeys(NodeKeys):
         return keys
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        """Return the rows of the `count` keys with the smallest hashes, sorted by hash."""
         later = self.added.smallest_hashes(count) + len(self.base)
         rows = np.concatenate((self.base.smallest_hashes(count), later))
         return rows[hash_order(self.array_at(rows))[:count]]
 
 
 def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
-    """Keys and new ones after them; a key that exists already is refused.
+    """Append keys to the keys of a graph.
 
     >>> with_keys(NodeKeys(["a", "b"]), ["c"]).at([2])
     ['c']
 
     Args:
+        keys: The keys of the graph.
         more: The new keys, of the same type as the old ones.
+
+    Raises:
+        DataError: A key exists already, or the keys have another type.
     """
     new = key_array(more)
     if not len(keys):

@@ -1,5 +1,4 @@
-"""An adjacency that has grown: the rows that changed are stored apart, all others stay where they
-were."""
+"""Adjacency after growth: changed rows are stored separately, unchanged rows are not copied."""
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
@@ -14,30 +13,33 @@ from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
 from nodegraft.graph.edges.relation import merged, merged_entries, weighed, weighed_entries
 
 FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
-"""Rows are stored apart while they hold fewer entries than this, or, after a small growth, than
-this part of the rest; beyond, all is put together again."""
+"""Changed rows are stored separately if they have at most FEWEST_ENTRIES entries or, after a small
+growth, at most 1/LARGEST_SHARE of the entries of the base. Otherwise all rows are merged into one
+adjacency."""
 
 FEW_NODES, FEW_EDGES = 100, 50
-"""A growth is small until more than this part of all nodes, or of the weights of all edges, is new:
-one percent, two percent. Heat diffuses on the edges as they were before it."""
+"""A growth is small if at most 1/FEW_NODES (1 %) of all nodes and 1/FEW_EDGES (2 %) of all edge
+weights are new. After a small growth, heat still diffuses on the edges from before it."""
 
 
 class GrownAdjacency(Adjacency):
-    """Adjacency whose queries cost only the rows asked for; whole arrays are made when they are
-    read.
+    """Adjacency with changed rows stored separately.
+
+    A query reads only the rows that it needs; the arrays of the whole adjacency are built when they
+    are first read.
 
     Args:
-        base: As it was.
-        nodes: The nodes whose rows have changed, ascending; all new ones are among them.
-        rows: Their rows: number ``i`` is that of ``nodes[i]``, columns are node numbers.
-        num_nodes: How many nodes there are now.
+        base: The adjacency before growth.
+        nodes: The nodes whose rows have changed, including all new nodes; ascending.
+        rows: The changed rows: row ``i`` is the row of ``nodes[i]``, columns are node numbers.
+        num_nodes: Number of nodes after growth.
     """
 
     def __init__(self, base: Adjacency, nodes: IntArray, rows: Adjacency, num_nodes: int) -> None:
         is_apart = np.zeros(num_nodes, dtype=bool)
         is_apart[nodes] = True
         parts = {"base": base, "nodes": nodes, "apart": rows, "_is_apart": is_apart}
-        # The dataclass is frozen, and its arrays are made when somebody asks for them.
+        # The dataclass is frozen, and its arrays are properties here: set attributes directly.
         vars(self).update(parts)
 
     base: Adjacency
@@ -47,7 +49,7 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def is_small_growth(self) -> bool:
-        """Whether one percent of the nodes and two percent of all edge weights are new, at most."""
+        """Whether at most 1 % of the nodes and 2 % of the weight of all edges are new."""
         old = self.nodes[self.nodes < self.base.num_nodes]
         before, now = self.base.weighted_degrees(old).sum(), self.apart.weighted_degrees().sum()
         new_nodes = self.num_nodes - self.base.num_nodes
@@ -58,7 +60,7 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def whole(self) -> Adjacency:
-        """Equal adjacency in one piece."""
+        """Equal adjacency without separate rows."""
         everyone = np.arange(self.num_nodes)
         ends = np.concatenate(([0], np.cumsum(self.degrees(everyone))))
         _, columns, weights, directions = self.entries_of(everyone)
@@ -67,7 +69,7 @@ class GrownAdjacency(Adjacency):
 
     @property
     def indptr(self) -> IntArray:
-        """Row ends of :attr:`whole`."""
+        """CSR row offsets of :attr:`whole`."""
         return self.whole.indptr
 
     @property
@@ -87,17 +89,17 @@ class GrownAdjacency(Adjacency):
 
     @property
     def counted(self) -> None:
-        """Normalisation counts these edges."""
+        """Always None: normalisation uses the degrees of these edges."""
         return
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes, isolated ones included."""
+        """Number of nodes, including isolated ones."""
         return self._is_apart.size
 
     @cached_property
     def num_edges(self) -> int:
-        """How many undirected edges."""
+        """Number of undirected edges."""
         before = self.nodes[self.nodes < self.base.num_nodes]
         more = self.apart.indices.size - int(self.base.degrees(before).sum())
         return self.base.num_edges + more // 2
@@ -134,12 +136,12 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, own)
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return how many neighbours each node has, and the neighbours, node after node."""
+        """Return the number of neighbours of each node, and one array of all neighbours."""
         counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Return counts, neighbours and weights; None where all weigh 1."""
+        """Like :meth:`neighbours`, but also return the edge weights; None if all are 1."""
         entries = self.entries_of(nodes)
         return self.degrees(nodes), entries.columns, entries.weights
 
@@ -159,11 +161,11 @@ class GrownAdjacency(Adjacency):
         return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
 
     def counting_all(self) -> Adjacency:
-        """Return the same edges, whose parts are normalised by the degrees that nodes have here."""
+        """Return a copy whose subgraphs are normalised by the degrees of this adjacency."""
         return self.whole.counting_all()
 
     def widened(self, num_nodes: int) -> Adjacency:
-        """Return the same edges with more nodes, which have none."""
+        """Return a copy with additional nodes that have no edges."""
         return self.whole.widened(num_nodes)
 
     def _places_apart(self, nodes: IntArray) -> IntArray:
@@ -171,9 +173,14 @@ class GrownAdjacency(Adjacency):
 
 
 def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
-    """Add edges and, behind, nodes; return None if all entries would change their form.
+    """Return an adjacency with added edges and nodes; None if this adds weights or directions.
 
-    Of an edge that was there the larger weight counts.
+    An edge that exists already gets the larger of its two weights.
+
+    Args:
+        before: The adjacency, which stays as it is.
+        new: Entries of the new edges, in both directions.
+        num_nodes: Number of nodes after growth.
     """
     if (new.weights is not None and not before.is_weighted) or (
         new.directions is not None and not before.is_directed
@@ -188,11 +195,13 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
 def with_rows(
     before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """Replace the rows of some nodes.
+    """Return an adjacency with replaced rows; rows that changed in earlier growths stay separate.
 
     Args:
-        nodes: Nodes, ascending; all new ones among them.
-        entries: All that their rows hold, every entry once, in order.
+        before: The adjacency, which stays as it is.
+        nodes: The nodes whose rows are replaced, including all new nodes; ascending.
+        entries: All entries of their new rows, sorted and without duplicates.
+        num_nodes: Number of nodes after growth.
     """
     base = before
     if isinstance(before, GrownAdjacency):
@@ -208,10 +217,13 @@ def with_rows(
 def with_rows_apart(
     base: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """Return the edges with other rows of some nodes, whatever lies behind the edges.
+    """Return an adjacency with replaced rows on top of `base`, even if `base` has grown itself.
 
     Args:
-        base: The edges; they may have grown.
+        base: The adjacency, which stays as it is.
+        nodes: The nodes whose rows are replaced, including all new nodes; ascending.
+        entries: All entries of their new rows, sorted and without duplicates.
+        num_nodes: Number of nodes of the result.
     """
     innermost = base
     while isinstance(innermost, GrownAdjacency):
@@ -223,7 +235,7 @@ def with_rows_apart(
 
 
 def can_stay_apart(grown: GrownAdjacency) -> bool:
-    """Return whether the rows that have changed are few enough to be stored apart."""
+    """Return whether the changed rows are few enough to be stored separately."""
     entries = grown.apart.indices.size + grown.nodes.size
     few = entries * LARGEST_SHARE <= grown.base.indices.size and grown.is_small_growth
     fits = index_type(max(grown.num_nodes, 2 * grown.num_edges)) == grown.base.indices.dtype
@@ -231,11 +243,11 @@ def can_stay_apart(grown: GrownAdjacency) -> bool:
 
 
 def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
-    """Kinds of edges as one adjacency; rows that are stored apart stay so.
+    """Return several edge types joined into one adjacency; separately stored rows stay separate.
 
     Args:
-        kinds: The edges of each kind; all have rows apart, or none has.
-        weights: What each kind is worth; None merges them.
+        kinds: The edges of each type; either all or none have separately stored rows.
+        weights: The weight of each edge type; None merges the types.
     """
     grown = [kind for kind in kinds if isinstance(kind, GrownAdjacency)]
     if len(grown) == len(kinds):
@@ -251,13 +263,15 @@ def again_joined(
     weights: Sequence[float] | None,
     nodes: IntArray,
 ) -> Adjacency:
-    """Kinds of edges as one adjacency again, after some rows of them have changed.
+    """Update an adjacency of several joined edge types after some rows have changed.
 
-    These are stored apart where they are apart in every kind.
+    The changed rows are stored separately if they are stored separately in every edge type.
 
     Args:
-        weights: What each kind is worth; None merges them.
-        nodes: The nodes whose rows have changed in any kind, ascending.
+        before: The joined adjacency before the change.
+        kinds: The edges of each type after the change.
+        weights: The weight of each edge type; None merges the types.
+        nodes: The nodes whose rows have changed in any edge type, ascending.
     """
     if weights is None and len(kinds) == 1:
         return kinds[0]
@@ -269,10 +283,11 @@ def again_joined(
 def joined_rows(
     kinds: Sequence[Adjacency], weights: Sequence[float] | None, nodes: IntArray
 ) -> Entries:
-    """Return the rows of some nodes in all kinds of edges as one.
+    """Return the rows of some nodes, joined over all edge types.
 
     Args:
-        weights: What each kind is worth; None merges them.
+        kinds: The edges of each type.
+        weights: The weight of each edge type; None merges the types.
         nodes: Node numbers, ascending.
     """
     parts = [rows_of(kind, nodes) for kind in kinds]
@@ -284,7 +299,7 @@ def joined_rows(
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
-    """Return all entries of some nodes, by their numbers."""
+    """Return all entries of some nodes, with node numbers as row numbers."""
     entries = adjacency.entries_of(nodes)
     return entries._replace(rows=nodes[entries.rows])
 
@@ -292,7 +307,7 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
 def _woven(
     second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
 ) -> NDArray[Any]:
-    """Two sequences as one: the mask says which items are of the second."""
+    """Interleave two sequences: the mask marks the items of the second one."""
     woven = np.empty(second.size, dtype=first_part.dtype)
     woven[~second], woven[second] = first_part, second_part
     return woven

@@ -1,4 +1,4 @@
-"""Additions to a graph on disk, as a few small arrays: its own files stay as they are."""
+"""Additions to a graph on disk, stored as a few small arrays beside the unchanged graph files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,10 +22,10 @@ from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores import GraphStore
 
 GROWTH = "growth."
-"""How the names of these arrays begin."""
+"""Prefix of the names of arrays that hold additions."""
 
 LARGEST_SHARE = 16
-"""Beyond this part of the bytes of a graph, what came is no small addition any more."""
+"""Additions are stored separately if they have at most 1/LARGEST_SHARE of the graph's bytes."""
 
 _CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
@@ -33,12 +33,13 @@ EDGE_PARTS = ("indptr", "indices", "weights", "directions")
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
-    """Return what a graph has beyond the files of the one it grew from; None if it is too much.
+    """Return the additions to a graph on disk as arrays; None if they are too large.
 
-    New nodes have keys and feature rows; of nodes that edges came to all neighbours are listed.
+    They contain the keys and feature rows of new nodes, and all neighbours of nodes with new edges.
 
     Args:
-        before: A graph on disk, which may have grown before: what came then is among it.
+        before: The graph on disk. If it has grown before, the arrays include its earlier additions.
+        now: The graph that grew from it.
     """
     edges = {name: now.adjacency(name) for name in now.relations}
     if _base_keys(now.keys) is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
@@ -62,7 +63,13 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
 def grown_store(
     base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
 ) -> MappedStore:
-    """Return a graph on disk with its additions."""
+    """Return a graph on disk with its additions.
+
+    Args:
+        base: The graph on disk.
+        growth: The arrays of the additions, by name.
+        files: The file of each array.
+    """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
     arrays = under(
         GROWTH, {name: map_checked(files[name], array) for name, array in growth.items()}
@@ -102,8 +109,11 @@ def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
-    """Return, by the place of each edge type, its edges before and now; None if all were
-    rebuilt."""
+    """Return the changed rows of each edge type as arrays; None if a type was rebuilt.
+
+    Args:
+        places: Number of each edge type in the graph, or :data:`MERGED` -> edges before and now.
+    """
     found: Arrays = {}
     for place, (before, now) in places.items():
         if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
@@ -113,18 +123,24 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
 
 
 def edge_arrays(edges: Adjacency) -> Arrays:
-    """Return the arrays of an adjacency by name, those that it has."""
+    """Return the arrays of an adjacency by name, without those that are None."""
     parts = {part: getattr(edges, part) for part in EDGE_PARTS}
     return {part: array for part, array in parts.items() if array is not None}
 
 
 def apart_arrays(grown: GrownAdjacency) -> Arrays:
-    """Return the nodes whose rows have changed, and their rows: what :func:`with_apart` takes."""
+    """Return the nodes with changed rows, and these rows, as input of :func:`with_apart`."""
     return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
-    """Return edges with rows that have changed."""
+    """Return an adjacency with the changed rows that :func:`apart_arrays` wrote.
+
+    Args:
+        base: The adjacency before the change.
+        arrays: The changed rows.
+        num_nodes: Number of nodes after the change.
+    """
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):
@@ -133,7 +149,7 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
 
 def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
-    """Return whether types and shapes fit each other."""
+    """Return whether the types and shapes of the arrays are consistent."""
     numbers = nodes, rows.indptr, rows.indices
     beside = [part for part in (rows.weights, rows.directions) if part is not None]
     return (
@@ -144,7 +160,7 @@ def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Return whether rows and columns are in range; these arrays are small, so all of them is
+    """Return whether all row and column numbers are valid. The arrays are small, so all of them are
     read."""
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(

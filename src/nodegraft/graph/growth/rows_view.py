@@ -1,9 +1,10 @@
-"""View of a graph with rows that are not stored in it: no stored node sees them, nor each other.
+"""View of a graph with extra rows that are not stored in it and do not affect stored nodes.
 
-A row has its own features and edges to nodes of the graph. A neighbour would have one more edge if
-the graph had grown by the row alone: so each row has copies of its neighbours (twins), with this
-edge. Up to two hops, S^h X of a row is then what it would be after growth, while nothing that was
-derived from the graph changes. All that the view makes is dropped with it.
+A row has its own features and edges to nodes of the graph; rows do not affect each other. If the
+graph had grown by one row, each neighbour of this row would have one more edge. So each row gets
+copies of its neighbours (twins) that have this edge. Up to two hops, S^h X of a row then equals its
+value after growth, while everything cached for the graph stays valid. Data that the view computes
+is freed with the view.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,28 +30,28 @@ from nodegraft.graph.stores import MemoryStore
 from nodegraft.graph.view import GraphView
 
 TWIN_DEGREE = 256
-"""Neighbours with more edges have no twin: one edge more hardly changes what they spread."""
+"""Nodes with more edges get no twin: one more edge hardly changes their propagated features."""
 
 
 @dataclass(frozen=True)
 class NewRows:
-    """Rows to look at beside a graph: features, and edges to nodes of the graph."""
+    """Rows that are not stored in a graph: features, and edges to nodes of the graph."""
 
     names: list[Key]
-    """What each row is called in results."""
+    """Name of each row in results."""
 
     features: Matrix | None
-    """One row of numbers for each; None where the graph has no features."""
+    """Feature rows; None if the graph has no features."""
 
     edges: Mapping[str, Entries]
-    """Edge type -> for each edge the place of the row, and the graph's row that it leads to."""
+    """Edges by edge type: position in :attr:`names`, and row number of the graph's node."""
 
     notes: tuple[str, ...] = ()
     """Sentences about values that are treated as missing."""
 
 
 class RowKeys(GrownKeys):
-    """Keys of a graph, and rows behind them that cannot be looked up."""
+    """Keys of a graph, followed by placeholder keys of extra rows, which cannot be looked up."""
 
     def find(self, keys: "list[Key] | KeyArray") -> NDArray[np.int64]:  # type: ignore[override]
         """Return row numbers of keys, -1 for unknown keys."""
@@ -58,12 +59,12 @@ class RowKeys(GrownKeys):
 
 
 class RowsView(GraphView):
-    """A graph with rows that are not stored in it.
+    """View of a graph with extra rows that are not stored in it.
 
     Args:
         base: The whole graph, perhaps with weighted edge types.
-        store: The graph with the rows behind its nodes.
-        names: What each row is called in results.
+        store: The nodes of the graph, followed by the extra rows.
+        names: Name of each extra row in results.
         notes: Sentences about values that are treated as missing.
     """
 
@@ -72,21 +73,26 @@ class RowsView(GraphView):
     ) -> None:
         super().__init__(store, weights=base._weights)
         self.base = base
-        """The graph without the rows."""
+        """The graph without the extra rows."""
         self._own = store
         self._cache: _RowsCache = _RowsCache(base._cache, store, base._weights)
         self.names = names
-        """What each row is called in results."""
+        """Name of each extra row in results."""
         self.notes = notes
         """Sentences about values that are treated as missing."""
         self.derived = Memo[Any]()
-        """What models derive for these rows; it is dropped with them."""
+        """Cache of what models compute for these rows; freed with the view."""
 
     @classmethod
     def of(cls, graph: GraphView, new: NewRows) -> "RowsView":
-        """Return the view of a graph with some rows."""
+        """Return a view of a graph with extra rows.
+
+        Args:
+            graph: The whole graph, perhaps with weighted edge types.
+            new: The extra rows.
+        """
         before, count = graph._store, len(new.names)
-        # Placeholders of the graph's key type: methods may hash them, and nobody looks them up.
+        # Methods may hash keys, so placeholders have the graph's key type. Nothing looks them up.
         own = [f"row {place}" for place in range(count)] if before.keys.is_text else range(count)
         keys = RowKeys(before.keys, NodeKeys(list(own)))
         features = before.feature_matrix
@@ -102,11 +108,11 @@ class RowsView(GraphView):
 
     @property
     def new_rows(self) -> NDArray[np.int64]:
-        """Row numbers of the rows."""
+        """Row numbers of the extra rows."""
         return np.arange(self.base.num_nodes, self.num_nodes)
 
     def weighing(self, weights: Mapping[str, float]) -> "RowsView":
-        """Return the same rows beside the graph with weighted edge types."""
+        """Return a view of the graph with weighted edge types and these extra rows."""
         base = self.base.weighing(weights)
         return self if base is self.base else RowsView(base, self._own, self.names, self.notes)
 
@@ -114,10 +120,11 @@ class RowsView(GraphView):
         return self._cache.features_at(positions)
 
     def neighbour_means(self) -> tuple["csr_array[np.float32]", IntArray]:
-        """Return how much each neighbour counts in the mean of a row's neighbours, and these.
+        """Return weights for the mean over each extra row's neighbours, and these neighbours.
 
-        Neighbours that have no edges without the row do not count: what they would have comes from
-        the row. Rows of the matrix add up to 1; of a row without other neighbours, to 0.
+        A neighbour that has no edge in the stored graph gets no weight: whatever reached it would
+        come from the extra row itself. The weights of each row add up to 1, or to 0 if no neighbour
+        has a weight.
         """
         counts, found, weights = self.weighted_neighbours(self.new_rows)
         has_edges = self._cache.has_edges(found)
@@ -130,7 +137,7 @@ class RowsView(GraphView):
 
 
 class _RowsCache(ViewCache):
-    """Edges and propagated features with the rows; all of the graph's own comes from its cache."""
+    """Cache of a graph with extra rows: data of stored nodes comes from the graph's own cache."""
 
     def __init__(
         self, base: ViewCache, store: MemoryStore, weights: tuple[float, ...] | None
@@ -142,12 +149,12 @@ class _RowsCache(ViewCache):
         return self._beside(self._base.adjacency, self._store.relations, self._weights)
 
     def has_edges(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Return whether nodes of the graph have edges without the rows."""
+        """Return whether stored nodes have edges in the graph without the extra rows."""
         return self._base.adjacency.degrees(nodes) > 0
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Edges of types with a direction; of all types where none has one."""
+        """Edges of all directed edge types; of all edge types if none is directed."""
         return self._beside(self._base.directed_edges, self._directed_types(), None)
 
     def _beside(
@@ -159,7 +166,7 @@ class _RowsCache(ViewCache):
 
     @cached_property
     def _twinned(self) -> tuple[Adjacency, IntArray]:
-        """Edges with the twins behind the rows, and the node that each of these is a copy of."""
+        """Adjacency of nodes, extra rows and twins, and the node that each twin is a copy of."""
         base, nodes = self._base.adjacency, len(self._store.keys)
         own = rows_of(self.adjacency, np.arange(base.num_nodes, nodes))
         chosen = np.flatnonzero(base.degrees(own.columns) <= TWIN_DEGREE)
@@ -167,7 +174,7 @@ class _RowsCache(ViewCache):
         pairs = owners * nodes + own.columns[chosen]
 
         def replaced(rows: IntArray, columns: IntArray) -> IntArray:
-            """Return the columns, as twins where the row has one of them."""
+            """Replace columns by the row's twin of this node, if it has one."""
             place = np.minimum(np.searchsorted(pairs, wanted := rows * nodes + columns), last)
             return np.where(pairs[place] == wanted, twins[place], columns)
 
@@ -199,7 +206,7 @@ class _RowsCache(ViewCache):
         return self._twinned[0]
 
     def features_at(self, nodes: IntArray) -> Matrix:
-        """Return feature rows of nodes, rows and twins."""
+        """Return feature rows of stored nodes, extra rows and twins."""
         stored, originals = len(self._store.keys), self._twinned[1]
         is_twin = nodes >= stored
         if is_twin.any():
@@ -212,7 +219,7 @@ class _RowsCache(ViewCache):
 
 
 class _RowPropagation(PropagatedFeatures):
-    """Rows of X, SX, S²X … with new rows; those of stored nodes come from the graph's own."""
+    """Rows of X, SX, S²X … for extra rows; rows of stored nodes come from the graph's cache."""
 
     def __init__(self, cache: _RowsCache, base: PropagatedFeatures, hops: int) -> None:
         super().__init__(cache.spreading, cache._store.feature_matrix, hops)

@@ -1,4 +1,4 @@
-"""Rows of numbers in several parts: appending copies none of the larger ones."""
+"""Matrix in several parts, so that appending rows does not copy the larger parts."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ from nodegraft.graph.edges.matrix import (
 )
 
 MERGED_SHARE = 4
-"""A part is put together with the one before it when it has this part of its rows. So there are few
-parts, and a row is copied a few times at most."""
+"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. This keeps
+the number of parts small and copies each row only a few times."""
 
 
 class StackedRows:
-    """A matrix whose rows lie in several parts; immutable.
+    """Immutable matrix whose rows are stored in several parts.
 
     >>> rows = StackedRows((np.eye(8),)).with_rows(np.ones((1, 8)))
     >>> rows.shape, len(rows.parts), rows.take(np.array([8, 0])).sum(axis=1).tolist()
     ((9, 8), 2, [8.0, 1.0])
 
     Args:
-        parts: One below the other, all dense or all sparse.
+        parts: Matrices from top to bottom, all dense or all sparse.
     """
 
     def __init__(self, parts: tuple[Matrix, ...]) -> None:
@@ -36,14 +36,14 @@ class StackedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
         return int(self._starts[-1]), int(self.parts[0].shape[1])
 
     def with_rows(self, rows: Matrix) -> "StackedRows":
-        """Return the stack with more rows below.
+        """Return the stack with rows appended.
 
         Args:
-            rows: As wide, of the same type.
+            rows: Rows with the same number of columns and the same number type.
         """
         parts = [*self.parts, rows]
         while len(parts) > 1 and MERGED_SHARE * parts[-1].shape[0] >= parts[-2].shape[0]:
@@ -66,8 +66,8 @@ class StackedRows:
         if is_sparse(self.parts[0]):
             found = [take_rows(part, rows[places] - start) for part, places, start in parts]
             return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
-        # Of the part that has most, a row also where another's comes: cheaper than to put all of
-        # them in their places.
+        # Read a row of the largest part for every position, then overwrite positions of other
+        # parts: this is cheaper than writing each row to its position.
         most = max(range(len(parts)), key=lambda part: chosen[part].size)
         part, _, start = parts[most]
         taken = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
@@ -85,22 +85,24 @@ class StackedRows:
 
 
 Stored = Matrix | StackedRows
-"""Rows of numbers as a graph keeps them."""
+"""Feature rows as a graph stores them."""
 
 
 def some_rows(stored: Stored, rows: IntArray) -> Matrix:
     """Return some rows, in float32.
 
     Args:
+        stored: The matrix.
         rows: Row numbers, in any order.
     """
     return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
 
 
 def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
-    """Return some rows for reading only: consecutive rows are not copied.
+    """Return some rows that the caller must not change: consecutive rows are not copied.
 
     Args:
+        stored: The matrix.
         rows: Row numbers, in any order.
     """
     if not isinstance(stored, StackedRows):
@@ -109,31 +111,31 @@ def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def in_one_piece(stored: Stored) -> Matrix:
-    """Return the rows as one matrix."""
+    """Return all rows as one matrix, without parts."""
     return stored.whole() if isinstance(stored, StackedRows) else stored
 
 
 def holds_sparse(stored: Stored) -> bool:
-    """Return whether only the non-zero entries are stored."""
+    """Return whether the matrix is sparse: only non-zero numbers are stored."""
     return is_sparse(parts_of(stored)[0])
 
 
 def num_stored(stored: Stored) -> int:
-    """Return how many numbers are stored: the non-zero ones of sparse rows, else all."""
+    """Return the number of stored numbers: non-zero ones of a sparse matrix, all of a dense one."""
     return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 
 def parts_of(stored: Stored) -> tuple[Matrix, ...]:
-    """Return the matrices that are stacked."""
+    """Return the parts of the matrix; a matrix without parts is its only part."""
     return stored.parts if isinstance(stored, StackedRows) else (stored,)
 
 
 def below(above: Matrix, rows: Matrix) -> Matrix:
-    """Return rows with others below them, in one piece.
+    """Stack two matrices vertically.
 
     Args:
-        above: Dense or sparse; the type of its numbers stays.
-        rows: As wide; dense or sparse.
+        above: The upper rows, dense or sparse.
+        rows: The lower rows: as many columns, and dense if `above` is dense.
     """
     check_matrix(above)
     check_matrix(rows)
