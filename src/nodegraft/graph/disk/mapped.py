@@ -1,4 +1,4 @@
-"""A graph on disk: its manifest, and memory-mapped arrays that are read only when needed."""
+"""Graph on disk: its manifest, and memory-mapped arrays that are read only when needed."""
 
 import json
 import re
@@ -32,11 +32,11 @@ from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
 
 MANIFEST = "manifest.json"
-"""Written last: a folder that has one holds a whole graph."""
+"""Name of the manifest. It is written last: a folder that has one holds a complete graph."""
 
 SCHEMA, KIND = 1, "mapped graph"
 LAYERS = "propagated"
-"""The folder of products with the whole feature matrix, which can be made again."""
+"""Folder of cached products with the whole feature matrix; they can be recomputed."""
 
 _ARRAY_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+)+")
 _FIELDS = {"kind", "schema", "nodes", "features", "relations", "recipe", "arrays"}
@@ -44,25 +44,25 @@ _FIELDS = {"kind", "schema", "nodes", "features", "relations", "recipe", "arrays
 
 @dataclass(frozen=True)
 class Manifest:
-    """All that is known of a mapped graph before one of its arrays is read."""
+    """Description of a mapped graph: everything that is known before an array is read."""
 
     nodes: int
-    """How many nodes."""
+    """Number of nodes."""
 
     features: int
-    """How many columns a feature row has."""
+    """Number of feature columns."""
 
     relations: tuple[str, ...]
     """Names of the edge types."""
 
     recipe: str | None
-    """The content hash of the recipe of its features, if they were made from tables."""
+    """Content hash of the recipe that made the features from tables; None without tables."""
 
     arrays: Mapping[str, StoredArray]
-    """The arrays by name, each in a file that is called so."""
+    """Type, shape and hash of each array, by name; the file has the same name."""
 
     def write(self, folder: Path) -> None:
-        """Put it into the folder of its graph, whole or not at all."""
+        """Write the manifest atomically into the folder of its graph."""
         draft = folder / f".{MANIFEST}"
         draft.write_text(json.dumps(self.to_json(), indent=2) + "\n")
         flush_to_disk(draft)
@@ -83,7 +83,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest of a folder; refuse one that :meth:`write` would not write."""
+        """Read the manifest of a folder; raise ``CheckpointError`` if it is not valid."""
         place = folder / MANIFEST
         try:
             return cls.from_json(json.loads(place.read_text()))
@@ -92,8 +92,11 @@ class Manifest:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Manifest":
-        """Return the manifest from what :meth:`to_json` gave; anything else is an error of Python's
-        own.
+        """Return the manifest from the result of :meth:`to_json`.
+
+        Raises:
+            ValueError: The document is not valid; a wrong type may also raise other built-in
+                exceptions.
         """
         if document.get("kind") != KIND or document.get("schema") != SCHEMA:
             raise ValueError(f"it is of another kind or schema than {SCHEMA}")
@@ -116,42 +119,44 @@ class Manifest:
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the file of each array."""
+        """Return the path of each array in a folder, by name."""
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """Map all arrays; small ones are compared with their hashes, once per process."""
+        """Map all arrays from files; check the hashes of small ones, once per process."""
         return {name: map_checked(files[name], array) for name, array in self.arrays.items()}
 
 
 MERGED = "merged"
-"""Stands for the place of a kind where the edges of all kinds are one."""
+"""Name part of the arrays of all edge types merged, in place of the number of an edge type."""
 
 _INDEX = ("<i4", "<i8")
 
 
 @dataclass(frozen=True, eq=False)
 class MappedStore(EdgesByKind):
-    """Arrays that ``nodegraft build`` wrote, in a folder or among the objects of a model's store.
-    Opening it reads none of them."""
+    """Graph store of memory-mapped arrays that ``nodegraft build`` wrote.
+
+    The arrays are in a folder or among the objects of a model's store. Opening reads none of them.
+    """
 
     folder: Path
-    """Where what is worked out from them may lie."""
+    """Folder of the graph; derived data is cached in it."""
 
     manifest: Manifest
-    """What they are."""
+    """Description of the arrays."""
 
     files: Mapping[str, Path]
-    """Where each of them lies, and each of what came later."""
+    """Path of each array by name, including the arrays of later additions."""
 
     keys: NodeKeys
-    """The nodes, in row order."""
+    """Node keys, in row order."""
 
     feature_matrix: StoredRows
     """One row per node, float16, float32 or CSR."""
 
     edges: Mapping[str, Adjacency]
-    """Who is joined to whom, by the name of each kind of edges."""
+    """Edges by edge type."""
 
     merged: Adjacency
     """Edges of all types merged into one adjacency."""
@@ -177,7 +182,10 @@ class MappedStore(EdgesByKind):
         :meth:`verify`.
 
         Args:
-            files: Where its arrays lie; None for the folder.
+            folder: Folder of the graph.
+            manifest: Description of its arrays.
+            recipe: Recipe that made the features from tables; None if there is none.
+            files: Path of each array by name; None if all arrays are in `folder`.
         """
         files = manifest.files_in(folder) if files is None else files
         try:
@@ -194,7 +202,12 @@ class MappedStore(EdgesByKind):
             raise CheckpointError(f"{folder} does not hold a whole graph: {error}.") from error
 
     def verify(self) -> None:
-        """Read everything and refuse what is not as it was written, or is no graph."""
+        """Read and check all arrays.
+
+        Raises:
+            CheckpointError: The arrays do not form a graph.
+            NodegraftError: An array has changed since it was written.
+        """
         for name, array in self._stored.items():
             require_unchanged(self.files[name], map_array(self.files[name], array), array)
         try:
@@ -217,7 +230,7 @@ class MappedStore(EdgesByKind):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Depends on every byte of every array, of which none is read."""
+        """Hash that depends on every byte of every array; computed without reading arrays."""
         stored = {name: array.to_json() for name, array in self._stored.items()}
         return content_hash(stored, list(self.edges))
 
@@ -227,14 +240,14 @@ class MappedStore(EdgesByKind):
 
 
 class _Checked:
-    """Arrays whose types and shapes fit each other, or a ``ValueError``."""
+    """Reader of mapped arrays that raises ``ValueError`` if their types or shapes are wrong."""
 
     def __init__(self, manifest: Manifest, arrays: Arrays, files: Mapping[str, Path]) -> None:
         self._nodes, self._columns, self._arrays = manifest.nodes, manifest.features, arrays
         self._files = files
 
     def _origin(self, *names: str) -> str:
-        """Return the files of some arrays, for messages."""
+        """Return the files and names of some arrays, for error messages."""
         return " or ".join(f"{self._files[name]} ({name})" for name in names)
 
     def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
@@ -244,7 +257,7 @@ class _Checked:
         return array
 
     def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return row ends and columns of a CSR matrix, of one type."""
+        """Return the row offsets and columns of a CSR matrix; both have the same integer type."""
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
         joined = self._arrays[f"{name}.indices"]
         if (ends[0], ends[-1]) != (0, joined.size):
@@ -278,7 +291,7 @@ class _Checked:
             return self._get("features.dense", ("<f2", "<f4"), self._nodes, self._columns)
         ends, columns = self._index("features")
         numbers = self._get("features.data", ("<f4",), columns.size)
-        # Its constructor would read arrays of 64-bit numbers, to see if they fit into 32.
+        # The constructor of csr_array would read 64-bit arrays, to see if they fit into 32 bits.
         matrix = csr_array((self._nodes, self._columns), dtype=np.float32)
         matrix.data, matrix.indices, matrix.indptr = numbers, columns, ends
         return mark_mapped(matrix, self._origin("features.indptr", "features.indices"))

@@ -1,4 +1,4 @@
-"""The keys of a graph on disk: packed bytes with an index, read only when needed."""
+"""Keys of a graph on disk: packed bytes with an index, read only when needed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from nodegraft.graph.edges.matrix import IntArray, check_numbers, check_offsets
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, integer_keys, key_hashes
 
 WORD = 8
-"""So many bytes are looked at together."""
+"""Number of bytes that are hashed or compared in one step."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedTexts:
-    """Texts in UTF-8, none of them a Python object.
+    """Texts stored as UTF-8 in one array, without a Python object for each.
 
     >>> texts = PackedTexts.of(["ab", "", "a longer text"])
     >>> texts.at(np.array([2, 0])), len(texts)
@@ -26,29 +26,30 @@ class PackedTexts:
     """
 
     letters: NDArray[np.uint8]
-    """All texts, one after the other, and what :func:`padding` says."""
+    """UTF-8 bytes of all texts, followed by :func:`padding`."""
 
     bounds: NDArray[np.int64]
-    """Where each text begins, and where the last one ends."""
+    """Offset of each text in `letters`, and the end of the last text."""
 
     origin: str = ""
-    """The files that these are mapped from: offsets that are read are checked. Empty for texts in
-    memory."""
+    """Names of the files that the arrays are mapped from, for error messages; empty for texts in
+    memory. Offsets from files are checked when they are read."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
-        """From texts."""
-        # Lone surrogates have no UTF-8; they get bytes that no valid text contains.
+        """Pack texts."""
+        # UTF-8 cannot encode lone surrogates: they get bytes that no valid text contains.
         encoded = [text.encode(errors="surrogatepass") for text in texts]
         bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls.padded(np.frombuffer(b"".join(encoded), dtype=np.uint8), bounds)
 
     @classmethod
     def padded(cls, letters: NDArray[np.uint8], bounds: NDArray[np.int64]) -> "PackedTexts":
-        """From a run of bytes that nothing follows.
+        """Return packed texts from bytes without padding.
 
         Args:
-            bounds: Where each text begins, and where the last one ends.
+            letters: UTF-8 bytes of all texts.
+            bounds: Offset of each text in `letters`, and the end of the last text.
         """
         return cls(np.concatenate((letters, padding(letters.size))), bounds)
 
@@ -57,11 +58,11 @@ class PackedTexts:
 
     @property
     def written(self) -> NDArray[np.uint8]:
-        """The letters alone."""
+        """Bytes of all texts without padding."""
         return self.letters[: self.bounds[-1]]
 
     def at(self, rows: IntArray) -> list[str]:
-        """Return some of the texts."""
+        """Return the texts of some rows as Python strings."""
         starts, ends = self._spans(rows)
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         try:
@@ -70,22 +71,23 @@ class PackedTexts:
             raise DamagedFileError(self.origin or "A text", "it is not UTF-8") from error
 
     def _spans(self, rows: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where some texts begin and end."""
+        """Return the start and end offsets of the texts of some rows."""
         starts, ends = self.bounds[rows], self.bounds[rows + 1]
         if self.origin:
             check_offsets(starts, ends, self.letters.size - WORD, self.origin, "bounds")
         return starts, ends
 
     def encoded(self) -> Iterator[bytes]:
-        """Return the UTF-8 of each text."""
+        """Yield the UTF-8 bytes of each text."""
         letters = self.letters.tobytes()
         for start, end in pairwise(self.bounds.tolist()):
             yield letters[start:end]
 
     def hashes(self) -> NDArray[np.uint64]:
-        """64 bits for each text, by the mixer of SplitMix64 over its words.
+        """Return a 64-bit hash of each text: the mixer of SplitMix64 over its 8-byte words.
 
-        Not those of :func:`~nodegraft.graph.keys.key_hashes`, which go through Python one by one.
+        These hashes differ from those of :func:`~nodegraft.graph.keys.key_hashes`, which needs a
+        Python loop over texts.
         """
         starts, lengths = self.bounds[:-1], np.diff(self.bounds)
         mixed = key_hashes(lengths)
@@ -96,7 +98,16 @@ class PackedTexts:
         return mixed
 
     def same(self, rows: IntArray, others: "PackedTexts", places: IntArray) -> NDArray[np.bool_]:
-        """Return whether texts are equal, pair by pair."""
+        """Compare texts pair by pair.
+
+        Args:
+            rows: Rows of these texts.
+            others: The texts to compare with.
+            places: Rows of `others`, as many as `rows`.
+
+        Returns:
+            Whether the two texts of each pair are equal.
+        """
         (mine, ends), (theirs, their_ends) = self._spans(rows), others._spans(places)
         lengths = ends - mine
         equal: NDArray[np.bool_] = lengths == their_ends - theirs
@@ -109,9 +120,9 @@ class PackedTexts:
     def _word(
         self, starts: NDArray[np.int64], lengths: NDArray[np.int64], place: int
     ) -> NDArray[np.uint64]:
-        """Eight bytes of texts that are longer than those before; what is not theirs is 0."""
+        """Return the 8-byte word at position `place` of each text; bytes behind its end are 0."""
         first = starts + WORD * place
-        # Put together from two words that begin where words do: those are read quickly.
+        # Aligned words are fast to read, so each word is assembled from two aligned ones.
         whole, blocks = self.letters.view("<u8"), first >> 3
         shift = ((first & 7) << 3).view(np.uint64)
         words: NDArray[np.uint64] = whole[blocks] >> shift
@@ -124,10 +135,10 @@ class PackedTexts:
 
 
 def padding(size: int) -> NDArray[np.uint8]:
-    """Bytes of nothing that follow the last text, so that a word can begin at each of its bytes.
+    """Return the zero bytes that follow the last text, so that 8-byte reads stay in the array.
 
     Args:
-        size: How many bytes all texts have.
+        size: Number of bytes of all texts.
     """
     return np.zeros(-size % WORD + WORD, dtype=np.uint8)
 
@@ -137,17 +148,17 @@ def _words(lengths: NDArray[np.int64]) -> int:
 
 
 def _longer(lengths: NDArray[np.int64], place: int) -> slice | NDArray[np.int64]:
-    """Return the texts that have more than a number of words; without a copy if all have."""
+    """Return an index of the texts with more than `place` words; a slice, without a copy, if all."""
     longer = lengths > WORD * place
     return slice(None) if longer.all() else np.flatnonzero(longer)
 
 
 Stored = PackedTexts | NDArray[np.int64]
-"""Keys as they lie on the disk: texts or integers."""
+"""Keys as they are stored on disk: texts or integers."""
 
 
 class MappedKeys(NodeKeys):
-    """Keys in row order, and an index: their hashes in ascending order with the row of each.
+    """Keys in row order, and an index of them: sorted hashes, with the row of each hash.
 
     A look-up searches for the hash, then compares the stored key, because two keys may have the
     same hash.
@@ -157,7 +168,8 @@ class MappedKeys(NodeKeys):
         hashes: Hashes of the keys from :func:`index_hashes`, in ascending order.
         rows: The row of each hash; of equal hashes the smaller row comes first.
         order: The rows in the order of :func:`~nodegraft.graph.keys.hash_order`.
-        origin: The files that these are mapped from; rows that are read are checked.
+        origin: Names of the files that the index is mapped from, for error messages. Rows from
+            files are checked when they are read.
     """
 
     def __init__(
@@ -181,7 +193,7 @@ class MappedKeys(NodeKeys):
 
     @cached_property
     def _values(self) -> KeyArray:  # type: ignore[override]
-        # Python objects where keys are text: for who needs all of them at once.
+        # Text keys become Python objects here, only for callers that need all keys at once.
         return self.array_at(np.arange(len(self)))
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
@@ -196,7 +208,7 @@ class MappedKeys(NodeKeys):
         return np.where(whole, self.find_stored(integers), -1)
 
     def find_stored(self, keys: Stored) -> NDArray[np.int64]:
-        """Return the rows of keys that are packed already."""
+        """Like :meth:`find`, but take keys that are packed already."""
 
         def same(places: IntArray, rows: IntArray) -> NDArray[np.bool_]:
             return same_keys(self._stored, rows, keys, places)
@@ -233,7 +245,7 @@ class MappedKeys(NodeKeys):
         return texts
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        """Return the rows of the `count` keys with the smallest hashes, sorted by hash."""
         rows = self._order[:count]
         if self.origin:
             check_numbers(rows, len(self), self.origin, "the order of keys")
@@ -241,15 +253,21 @@ class MappedKeys(NodeKeys):
 
 
 def index_hashes(keys: Stored) -> NDArray[np.uint64]:
-    """64 bits for each key, made without a loop."""
+    """Return a 64-bit hash of each key, without a Python loop."""
     return keys.hashes() if isinstance(keys, PackedTexts) else key_hashes(keys)
 
 
 def same_keys(ours: Stored, rows: IntArray, theirs: Stored, places: IntArray) -> NDArray[np.bool_]:
-    """Return whether keys are equal, pair by pair.
+    """Compare two lists of keys pair by pair.
 
     Args:
+        ours: Stored keys.
+        rows: Rows of `ours`.
         theirs: Other keys, of the same type.
+        places: Rows of `theirs`, as many as `rows`.
+
+    Returns:
+        Whether the two keys of each pair are equal.
     """
     if isinstance(ours, PackedTexts) and isinstance(theirs, PackedTexts):
         return ours.same(rows, theirs, places)

@@ -15,8 +15,8 @@ from nodegraft.graph.edges.matrix import (
 )
 
 MERGED_SHARE = 4
-"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. This keeps
-the number of parts small and copies each row only a few times."""
+"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. This
+keeps the number of parts small and copies each row only a few times."""
 
 
 class StackedRows:

@@ -1,6 +1,6 @@
-r"""Compute layers in blocks on disk: all rows of :math:`SX, S^2X, \ldots`, and embeddings.
+r"""Compute layers in blocks on disk: :math:`SX, S^2X, \ldots` and embeddings of all nodes.
 
-A network is a list of maps of single rows with a product by S between two of them.
+A network here is a list of maps of single rows, with a product by S between each two maps.
 """
 
 import shutil
@@ -26,10 +26,10 @@ class Propagation:
     """Propagated layers of a graph, in blocks on disk."""
 
     folder: OperatorFolder
-    """The layers."""
+    """Folder of the layers."""
 
     computed: int
-    """Number of blocks that were missing, of all layers."""
+    """Number of blocks that this run computed, summed over all layers."""
 
 
 def propagate(
@@ -43,17 +43,17 @@ def propagate(
 ) -> Propagation:
     r"""Compute :math:`SX, \ldots, S^h X` for all nodes and store them on disk.
 
-    Every block is on the disk before the next one begins: an interrupted run resumes there, on any
-    executor, with the same result. A graph on disk answers :meth:`~nodegraft.Graph.propagated` from
+    Complete blocks are recorded on disk: an interrupted run resumes with the missing blocks, on any
+    executor, with the same result. On a graph on disk, :meth:`~nodegraft.Graph.propagated` reads
     these rows as soon as a layer is complete.
 
     Args:
         view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
         hops: Largest power of S, at least 1.
-        executor: Computes the blocks; None for this process.
+        executor: Executor of the blocks; None to compute them in this process.
         folder: Where to store the layers; None for the folder of a graph on disk.
-        block_bytes: About how much memory a block may take; None for 64 MiB. The first run in a
-            folder decides.
+        block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
+            folder use the blocks of the first run.
         listener: Receives the progress.
     """
     if hops < 1:
@@ -78,17 +78,20 @@ def propagate(
 def fill_layer(
     work: LayerWork, executor: BlockExecutor | None, listener: Listener, stage: str
 ) -> tuple[Matrix, int]:
-    """Compute the missing blocks of a layer; return the layer and how many were missing.
+    """Compute the missing blocks of a layer; return the layer and how many blocks were missing.
 
     Args:
-        executor: Computes the blocks; None for this process.
+        work: The layer; its `blocks` are ignored.
+        executor: Executor of the blocks; None to compute them in this process.
+        listener: Receives the progress.
+        stage: Name of the layer in progress messages.
     """
     run = (executor or ThisProcess()).run
     return work.target.fill(lambda some: run(replace(work, blocks=tuple(some))), listener, stage)
 
 
 def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
-    """Return features in single precision; those in half precision are written out, once."""
+    """Return features in float32; a converted copy of dense float16 features is cached on disk."""
     check_matrix(features)
     if is_sparse(features) or features.dtype == np.float32:
         return features
@@ -110,11 +113,11 @@ class Encoded:
     """Folder of the last layer."""
 
     computed: int
-    """Number of blocks that were missing, of all layers."""
+    """Number of blocks that this run computed, summed over all layers."""
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
-    """Map the network's output for all nodes of a graph on disk; None while it is incomplete."""
+    """Return the stored embeddings of all nodes, memory-mapped; None if they are incomplete."""
     kept = view.kept_layers()
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
 
@@ -130,18 +133,21 @@ def encode(
 ) -> Encoded:
     r"""Compute a network's output for all nodes and store it on disk.
 
-    With :math:`H_0 = m_0(X)` and :math:`H_l = m_l(S H_{l-1})` each layer is finished for all nodes
-    before the next begins: a block needs its own rows of S and the layer before, which is mapped.
-    An interrupted run resumes, as in :func:`~nodegraft.graph.disk.blocks.encode.propagate`. When
-    the last layer is complete the others are deleted.
+    With :math:`H_0 = m_0(X)` and :math:`H_l = m_l(S H_{l-1})`, each layer is completed for all
+    nodes before the next one starts, because a block needs the previous layer, which is
+    memory-mapped. An interrupted run resumes, as in
+    :func:`~nodegraft.graph.disk.blocks.encode.propagate`. When the last layer is complete, the
+    others are deleted.
 
     Args:
         view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
-        executor: Computes the blocks; None for this process. The product of features and first
-            weights, which needs no neighbours, is always computed in this process.
-        folder: Where to store it; None for the folder of a graph on disk.
-        block_bytes: About how much memory a block may take; None for 64 MiB. The first run in a
-            folder decides.
+        network: The network, with its weights.
+        executor: Executor of the blocks; None to compute them in this process. The first map, which
+            needs no neighbours, is always computed in this process.
+        folder: Where to store the embeddings; None for the folder of a graph on disk.
+        block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
+            folder use the blocks of the first run.
+        listener: Receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:
@@ -159,7 +165,7 @@ def encode(
         try:
             computed = _layers(view, network, kept, executor, block_bytes, listener)
         except (FileNotFoundError, NodegraftError):
-            # Another process was faster, and has deleted the layers before the last.
+            # Another process may have completed the last layer and deleted the others.
             if last.matrix() is None:
                 raise
     for number in range(len(network.maps) - 1):
@@ -175,7 +181,7 @@ def _layers(
     block_bytes: int | None,
     listener: Listener,
 ) -> int:
-    """Compute the missing blocks of each layer, one after the other; return their number."""
+    """Compute the missing blocks of all layers, layer by layer; return their number."""
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     check_matrix(features)
     # The rows of a block before and after a map are in memory together.

@@ -1,4 +1,4 @@
-"""Rows of a layer in files, and a journal of the blocks that are complete."""
+"""Rows of a layer in files, and a journal of the complete blocks."""
 
 import os
 import shutil
@@ -25,10 +25,10 @@ CSR = ("data", "indices", "indptr")
 
 @dataclass(frozen=True)
 class LayerRows:
-    """Base class of dense and sparse rows in a folder."""
+    """Base class of the files of a layer with dense or sparse rows."""
 
     place: Path
-    """Folder of the files."""
+    """Folder of the layer."""
 
     shape: tuple[int, int]
     """Numbers of rows and columns."""
@@ -44,24 +44,24 @@ class LayerRows:
         raise NotImplementedError
 
     def matrix(self) -> Matrix | None:
-        """Map all rows; return None while the layer is incomplete."""
+        """Return all rows, memory-mapped; None while the layer is incomplete."""
         return self._mapped() if self.files[-1].exists() else None
 
     def _mapped(self) -> Matrix:
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Create the place for blocks."""
+        """Create the file or folder for blocks."""
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows and wait until they are on the disk."""
+        """Write rows `start` to `stop` - 1 and wait until they are on disk."""
 
     def finish(self) -> None:
         """Turn the blocks into the files of a complete layer."""
 
 
 class DenseRows(LayerRows):
-    """One file of float32 numbers, renamed when all rows are in it."""
+    """Dense layer: one float32 file, which is renamed when all rows are in it."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -70,7 +70,7 @@ class DenseRows(LayerRows):
 
     @property
     def unfinished(self) -> Path:
-        """File that rows are written to."""
+        """File that rows are written to until the layer is complete."""
         return self.place / "rows.unfinished"
 
     def _mapped(self) -> Matrix:
@@ -86,7 +86,7 @@ class DenseRows(LayerRows):
         _rename(draft, self.unfinished)
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows at their place in the file."""
+        """Write rows at their offset in the file."""
         path = self.unfinished
         header = path.stat().st_size - 4 * self.shape[0] * self.shape[1]
         with path.open("r+b") as file:
@@ -101,7 +101,7 @@ class DenseRows(LayerRows):
 
 
 class SparseRows(LayerRows):
-    """Three files in CSR format, joined from one file for each block, whose sizes vary."""
+    """Sparse layer: three CSR files, joined from a file for each block because block sizes vary."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -137,7 +137,7 @@ class SparseRows(LayerRows):
         flush_to_disk(self.unfinished)
 
     def finish(self) -> None:
-        """Join the blocks."""
+        """Join the blocks into the three CSR files."""
         blocks = sorted(self.unfinished.iterdir())
         entries = sum(int(_read(block).nnz) for block in blocks)
         kind = index_type(max(entries, *self.shape))
@@ -160,7 +160,7 @@ class SparseRows(LayerRows):
 
 
 def mapped_layer(path: Path) -> NDArray[Any]:
-    """Map an array of a layer."""
+    """Return a memory-mapped array of a layer."""
     try:
         rows: NDArray[Any] = np.load(path, mmap_mode="r")
     except (OSError, ValueError, SyntaxError) as error:
@@ -169,7 +169,7 @@ def mapped_layer(path: Path) -> NDArray[Any]:
 
 
 def damaged_layer(path: Path, finding: str) -> CheckpointError:
-    """Return the error for a layer that cannot be used."""
+    """Return the error to raise for a damaged file of a layer."""
     return CheckpointError(
         f"{path} is damaged: {finding}. It is derived data: delete {path.parent}, and it is "
         "computed again."
@@ -181,7 +181,7 @@ def _read(path: Path) -> "csr_array[Any]":
 
 
 def _rename(draft: Path, path: Path) -> None:
-    """Rename a file. A file of that name stays: of two writers the first one wins."""
+    """Rename `draft` to `path`, but never overwrite: the first of two writers wins."""
     with suppress(FileExistsError, FileNotFoundError):
         path.hardlink_to(draft)
     draft.unlink(missing_ok=True)
@@ -189,22 +189,22 @@ def _rename(draft: Path, path: Path) -> None:
 
 JOURNAL = "journal.txt"
 DONE = " done"
-"""Ends every line of the journal: a line without it was interrupted and does not count."""
+"""End of every line of the journal. A line without it was interrupted and is ignored."""
 
 
 @dataclass(frozen=True)
 class LayerFiles:
-    """Rows of a layer, and the journal of complete blocks.
+    """Files of a layer: its rows, and the journal of complete blocks.
 
-    Any number of processes may write rows; the process that hands out the blocks writes the
-    journal, once the rows of a block are on the disk.
+    Any number of processes may write rows. Only the process that assigns the blocks writes the
+    journal, after the rows of a block are on disk.
     """
 
     rows: LayerRows
-    """The rows."""
+    """Files of the rows."""
 
     bounds: tuple[int, ...]
-    """First row of each block, and the number of rows."""
+    """First row of each block, followed by the number of rows."""
 
     @property
     def place(self) -> Path:
@@ -217,19 +217,19 @@ class LayerFiles:
         return len(self.bounds) - 1
 
     def between(self, block: int) -> tuple[int, int]:
-        """Return the first row of a block and the row after its last."""
+        """Return the first row of a block, and the first row behind it."""
         return self.bounds[block], self.bounds[block + 1]
 
     def put(self, block: int, rows: Matrix) -> int:
-        """Write the rows of a block to the disk and return its number."""
+        """Write the rows of a block to disk and return its number."""
         self.rows.put(*self.between(block), rows)
         return block
 
     def done(self) -> set[int]:
-        """Return the blocks in the journal."""
+        """Return the numbers of the complete blocks: those in the journal."""
         journal = self.place / JOURNAL
         lines = journal.read_text(errors="replace").splitlines() if journal.exists() else []
-        # A line that a crash damaged names no block, which is then computed again.
+        # Lines that a crash damaged are skipped, so their blocks are recomputed.
         numbers = (line.removesuffix(DONE) for line in lines if line.endswith(DONE))
         return {int(number) for number in numbers if number.isdecimal()}
 
@@ -242,7 +242,10 @@ class LayerFiles:
         """Compute missing blocks; return the whole layer and how many blocks were missing.
 
         Args:
-            compute: Writes blocks, and yields the number of each when its rows are on the disk.
+            compute: Computes and writes blocks by number; yields each number when its rows are on
+                disk.
+            listener: Receives the progress.
+            stage: Name of the layer in progress messages.
         """
         whole = self.rows.matrix()
         if whole is not None:
@@ -255,17 +258,17 @@ class LayerFiles:
         return self._finish(), len(missing)
 
     def _begin(self) -> list[int]:
-        """Create the place for blocks, if there is none, and return the missing blocks."""
+        """Create the file or folder for blocks if needed, and return the missing blocks."""
         self.place.mkdir(parents=True, exist_ok=True)
         if not self.rows.unfinished.exists():
-            # The rows of blocks in an old journal are gone.
+            # A journal without rows is outdated: its blocks no longer exist.
             (self.place / JOURNAL).unlink(missing_ok=True)
             self.rows.begin()
         done = self.done()
         return [block for block in range(self.num_blocks) if block not in done]
 
     def _note(self, block: int) -> None:
-        # The line begins with a line break, because the line before may be cut off.
+        # Start with a line break, because a crash may have truncated the previous line.
         handle = os.open(self.place / JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, f"\n{block}{DONE}\n".encode())

@@ -1,4 +1,4 @@
-"""Work on a layer, and who does it: this process, or workers that share the folder with it."""
+"""Computation of a layer in blocks, in this process or in workers that share its folder."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -31,20 +31,20 @@ class RowMap:
     """
 
     bias: NDArray[np.float32] | None = None
-    """What is added (:math:`b`)."""
+    """Vector that is added to each row (:math:`b`); None for no bias."""
 
     relu: bool = False
-    """Whether negative numbers become 0."""
+    """Whether negative numbers are replaced by 0."""
 
     weight: NDArray[np.float32] | None = None
-    """What rows are multiplied by, inputs by outputs (:math:`W`)."""
+    """Matrix that rows are multiplied by (:math:`W`), inputs x outputs; None for no product."""
 
     @torch.no_grad()
     def __call__(self, rows: Matrix) -> FloatArray:
-        """Return the rows that come out; the last digits of one may depend on the others.
+        """Return the mapped rows; the last digits of a row may depend on the rest of the batch.
 
         Args:
-            rows: Some rows, perhaps mapped; sparse ones only where a weight comes first.
+            rows: Some rows, perhaps memory-mapped; sparse only if the map is a product alone.
         """
         if is_sparse(rows):
             product: FloatArray = multiply(rows, self.weight)
@@ -61,30 +61,30 @@ class RowMap:
 
     @property
     def parts(self) -> list[HashPart]:
-        """All that it is, for a hash."""
+        """All parts of the map, as input of a hash."""
         arrays = (self.bias, self.weight)
         return [int(self.relu), *("none" if part is None else part for part in arrays)]
 
 
 @dataclass(frozen=True, eq=False)
 class RowNetwork:
-    r"""A network whose layers only spread rows by :math:`S` and map each: features go through the
-    first map, and what comes out is spread before each further one."""
+    r"""Network that applies maps of single rows, and multiplies by :math:`S` before each map except
+    the first."""
 
     maps: tuple[RowMap, ...]
-    """One more than there are hops."""
+    """Maps in order of application; one more than there are hops."""
 
     features: int
-    """How many columns the features have."""
+    """Number of feature columns."""
 
     @cached_property
     def name(self) -> str:
-        """Name that depends on the weights only."""
+        """Hash of all maps, as the name of a cache folder."""
         return content_hash(*(part for row_map in self.maps for part in row_map.parts))
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many columns come out of each map."""
+        """Number of output columns of each map."""
         widths = [self.features]
         for row_map in self.maps:
             weight = row_map.weight
@@ -93,51 +93,51 @@ class RowNetwork:
 
 
 SCRATCH = "scratch"
-"""Folder, in that of a layer, for arrays that workers need and that are in no file."""
+"""Folder, inside the folder of a layer, for arrays that workers need but that are in no file."""
 
 
 @dataclass(frozen=True)
 class LayerWork:
-    """A layer to compute: S times the layer before, with an optional map of each row."""
+    """Layer to compute: S times the previous layer, with an optional map of each row."""
 
     adjacency: Adjacency
-    """The edges."""
+    """Edges of the graph."""
 
     roots: NDArray[np.float32]
-    """Inverse square roots of all degrees."""
+    """Inverse square roots of the degrees of all nodes."""
 
     source: Matrix
-    """The layer before, sparse or in single precision; it may be mapped."""
+    """Previous layer, sparse or in float32; perhaps memory-mapped."""
 
     target: LayerFiles
-    """Where the rows are written."""
+    """Files that the rows are written to."""
 
     blocks: tuple[int, ...] = ()
     """Numbers of the missing blocks."""
 
     then: RowMap | None = None
-    """Map of each row of the product; None for none."""
+    """Map that is applied to each row of the product; None for no map."""
 
     def compute(self, block: int) -> int:
-        """Compute and write one block; return its number."""
+        """Compute a block and write it to disk; return its number."""
         start, stop = self.target.between(block)
         rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
         return self.target.put(block, rows if self.then is None else self.then(rows))
 
 
 class BlockExecutor(Protocol):
-    """Computes blocks; implementations are in :mod:`nodegraft.runners`."""
+    """Interface for computing blocks; implementations are in :mod:`nodegraft.runners`."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield each number when its rows are on the disk.
+        """Compute all missing blocks of a layer; yield each number when its rows are on disk.
 
         Args:
-            work: The layer.
+            work: The layer to compute.
         """
 
 
 class ThisProcess(BlockExecutor):
-    """Computes one block after the other in this process."""
+    """Executor that computes blocks one after the other in this process."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
         """Compute all missing blocks of a layer."""
@@ -146,23 +146,23 @@ class ThisProcess(BlockExecutor):
 
 @dataclass(frozen=True)
 class SharedWork:
-    """:class:`LayerWork` by the names of its files, for workers that share a file system."""
+    """:class:`LayerWork` with file names instead of arrays, for workers on a shared file system."""
 
     arrays: dict[str, tuple[Path, np.dtype[Any], tuple[int, ...], int]]
-    """File, type, shape and offset of each array."""
+    """Path, type, shape and offset of each array, by name."""
 
     target: LayerFiles
-    """Where the rows are written."""
+    """Files that the rows are written to."""
 
     width: int
-    """Number of columns of the layer before."""
+    """Number of columns of the previous layer."""
 
     then: RowMap | None
-    """Map of each row."""
+    """Map that is applied to each row of the product; None for no map."""
 
     @classmethod
     def of(cls, work: LayerWork) -> "SharedWork":
-        """Name the files of the arrays; arrays in memory are written to :data:`SCRATCH`."""
+        """Find the files of all arrays; arrays in memory are written to :data:`SCRATCH`."""
         edges = work.adjacency
         arrays = {"indptr": edges.indptr, "indices": edges.indices, "roots": work.roots}
         if edges.weights is not None:
@@ -171,14 +171,14 @@ class SharedWork:
             arrays |= {f"source.{part}": getattr(work.source, part) for part in CSR}
         else:
             arrays["source"] = work.source
-        # Workers on other machines have another working directory.
+        # Relative paths would fail on other machines, where the working directory differs.
         place = work.target.place.absolute()
         target = replace(work.target, rows=replace(work.target.rows, place=place))
         files = {name: _file_of(array, place / SCRATCH / name) for name, array in arrays.items()}
         return cls(files, target, int(work.source.shape[1]), work.then)
 
     def compute(self, block: int) -> int:
-        """Compute and write one block in a worker, with one thread; return its number."""
+        """Compute a block in a worker, with one thread, and write it; return its number."""
         torch.set_num_threads(1)
         try:
             return self._open().compute(block)
@@ -188,7 +188,7 @@ class SharedWork:
             raise NodegraftError(text) from None
 
     def _open(self) -> LayerWork:
-        """Map the arrays."""
+        """Return the work with memory-mapped arrays."""
         arrays = {
             name: np.memmap(path, dtype, "r", offset, shape)
             for name, (path, dtype, shape, offset) in self.arrays.items()
@@ -208,10 +208,10 @@ class SharedWork:
 def _file_of(
     array: NDArray[Any], scratch: Path
 ) -> tuple[Path, np.dtype[Any], tuple[int, ...], int]:
-    """Return file, type, shape and offset of an array; write it if it is in no file."""
+    """Return path, type, shape and offset of an array; write it to a file if it is in none."""
     mapped = array if isinstance(array, np.memmap) else array.base
     if not isinstance(mapped, np.memmap) or mapped.nbytes != array.nbytes:
-        # A file that is there was written by an interrupted run for the same array.
+        # If the file exists, an interrupted run wrote it, for the same array.
         if not scratch.exists():
             scratch.parent.mkdir(parents=True, exist_ok=True)
             draft = scratch.with_name(f".{uuid4().hex}.npy")

@@ -1,4 +1,4 @@
-r"""The layers :math:`SX, S^2X, \ldots` of one operator, side by side in a folder."""
+r"""Folder of the layers :math:`SX, S^2X, \ldots` of one operator :math:`S`."""
 
 import json
 from dataclasses import dataclass
@@ -23,18 +23,19 @@ ROOTS = "roots.npy"
 ROOTS_AT_ONCE = 1 << 20
 
 FORMAT = 1
-"""To be changed when rows are summed or written in another way: old layers are no longer found."""
+"""Version of the file format. Increase it when rows are computed or written differently, so that old
+layers are ignored."""
 
 
 @dataclass(frozen=True)
 class OperatorFolder:
-    """Layers of one graph whose kinds of edges have certain weights."""
+    """Folder of the layers of one graph with given weights of its edge types."""
 
     place: Path
-    """The folder, which need not exist."""
+    """Path of the folder, which need not exist."""
 
     shape: tuple[int, int]
-    """Rows and columns of every layer."""
+    """Numbers of rows and columns of every layer."""
 
     sparse: bool
     """Whether rows are stored sparsely."""
@@ -46,48 +47,48 @@ class OperatorFolder:
         """Return the folder for a graph.
 
         Args:
-            folder: Where layers of all operators are.
-            fingerprint: Of the graph.
-            weights: What each kind of edges is worth; None where all kinds are merged.
-            features: What is spread.
+            folder: Folder that contains the layers of all operators.
+            fingerprint: Fingerprint of the graph.
+            weights: The weight of each edge type; None if all types are merged.
+            features: Feature matrix that is propagated.
         """
         name = content_hash(FORMAT, fingerprint, [] if weights is None else [list(weights)])
         shape = int(features.shape[0]), int(features.shape[1])
         return cls(folder / name, shape, is_sparse(features))
 
     def layer(self, power: int) -> Matrix | None:
-        """Return the product with one power of S, mapped; None until it is complete.
+        """Return the product with one power of S, memory-mapped; None until it is complete.
 
         Args:
-            power: Power of S, at least 1; 0 for a copy of the features in single precision, which
-                exists only if the features have another precision.
+            power: Power of S, at least 1; 0 for a float32 copy of the features, which exists only
+                if the features have another precision.
         """
         return self._rows(power).matrix()
 
     def files(self, power: int, bounds: list[int]) -> layer_rows.LayerFiles:
-        """Return the files of one layer, in the blocks of the process that wrote first.
+        """Return the files of one layer, with the block bounds that all layers share.
 
         Args:
-            power: Which one.
-            bounds: Where blocks begin, if nobody wrote before.
+            power: Power of S, as in :meth:`layer`.
+            bounds: Bounds of the blocks, used if the folder has none yet.
         """
         return layer_rows.LayerFiles(self._rows(power), self.agreed(bounds))
 
     def encoded(self, network: RowNetwork, number: int) -> layer_rows.DenseRows:
-        """Return the files of a network's layer, which may have any width.
+        """Return the files of a layer of a network.
 
         Args:
             network: The network, with its weights.
-            number: Which layer, from 0.
+            number: Number of the layer, from 0.
         """
         width = network.widths[number]
         return layer_rows.DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
-        """Map the inverse square roots of all degrees, from one file for all processes.
+        """Return the inverse square roots of all degrees, mapped from a file; write it if missing.
 
         Args:
-            adjacency: The edges.
+            adjacency: Edges of the graph.
         """
         path = self.place / ROOTS
         if not path.exists():
@@ -107,10 +108,11 @@ class OperatorFolder:
         return mapped
 
     def agreed(self, bounds: list[int]) -> tuple[int, ...]:
-        """Return the first row of each block, shared by all layers.
+        """Return the bounds of the blocks, which all layers in the folder share.
 
         Args:
-            bounds: Where they begin if nobody wrote before.
+            bounds: First row of each block and the number of rows, written if the folder has no
+                bounds yet.
         """
         folder = WriteOnceFolder(self.place)
         if folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode()):
