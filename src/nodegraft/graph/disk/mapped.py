@@ -205,8 +205,8 @@ class MappedStore(EdgesByKind):
         """Read and check all arrays.
 
         Raises:
+            DamagedFileError: The checksum of an array is wrong.
             CheckpointError: The arrays do not form a graph.
-            NodegraftError: An array has changed since it was written.
         """
         for name, array in self._stored.items():
             require_unchanged(self.files[name], map_array(self.files[name], array), array)

@@ -148,7 +148,7 @@ def _words(lengths: NDArray[np.int64]) -> int:
 
 
 def _longer(lengths: NDArray[np.int64], place: int) -> slice | NDArray[np.int64]:
-    """Return an index of the texts with more than `place` words; a slice, without a copy, if all."""
+    """Return an index of the texts with more than `place` words; a slice if all have more."""
     longer = lengths > WORD * place
     return slice(None) if longer.all() else np.flatnonzero(longer)
 

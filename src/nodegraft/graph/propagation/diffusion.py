@@ -1,4 +1,4 @@
-"""Heat diffusion from sets of nodes: one Chebyshev pass over the edges, at every graph size."""
+"""Heat diffusion from sets of nodes, by Chebyshev polynomials of the normalised adjacency."""
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,13 +22,13 @@ from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetM
 from nodegraft.graph.stores import ArrayCache
 
 WIDTH = 8
-"""Sets that share a pass. A pass always has this many columns, padded with zeros, so that rounding
-does not depend on how many sets are asked for; fewer columns would take the same time, because
-reading the neighbours' rows takes most of it."""
+"""Number of sets in a batch. Smaller batches are padded with zero columns, so that rounding does not
+depend on the batch size. Fewer columns would take about the same time, because most of it is spent
+reading the neighbours' rows."""
 
 CACHED_NUMBERS = 2**26
-"""Numbers of mass that are cached: a quarter of a gigabyte. Sets that a model needs stay beyond
-this limit."""
+"""Maximum size of the mass cache in numbers (256 MiB). Sets that a model needs are never evicted,
+even above this limit."""
 
 CACHED_ENTRIES = 2**27
 """Maximum number of edge entries for which the normalised matrix is cached (a gigabyte). For larger
@@ -39,7 +39,8 @@ def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.f
     r"""Return the coefficients of :math:`e^{-t (1 - x)}` in Chebyshev polynomials on [-1, 1].
 
     :math:`c_0 = e^{-t} I_0(t)` and :math:`c_k = 2 e^{-t} I_k(t)`, with modified Bessel functions.
-    A row ends, followed by zeros, where what is left out adds up to less than ``error``.
+    Each row has the coefficients of one time. Its last coefficients are set to 0 if their sum is
+    less than ``error``.
 
     >>> chebyshev_coefficients([1.0], 0.01).round(3).tolist()
     [[0.466, 0.416, 0.1, 0.016]]
@@ -54,20 +55,21 @@ def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.f
 
 
 class Diffusion:
-    r"""Heat that spreads from sets of nodes along edges.
+    r"""Heat diffusion from sets of nodes along edges.
 
     .. math:: m = D^{-1/2} e^{-t (I - S)} s \approx D^{-1/2} \sum_{k \le K} c_k T_k(S) s
 
-    with :math:`s` the even distribution over a set's nodes and :math:`D` the degrees in
-    :math:`A + I`. In a connected graph heat :math:`e^{-t (I - S)} s` ends up in proportion to the
-    root of the degree, whatever set it comes from; the mass :math:`m` ends up even. A longer time
-    :math:`t` looks further away; it is also the mean length of a continuous-time random walk. All
-    times share one pass, as they differ in the coefficients only. The degree :math:`K` grows with
-    the logarithm of the number of nodes, so that :data:`TOLERANCE` holds at every size; nothing
-    else depends on it. The mass of sets that were asked for before is cached.
+    with :math:`s` the uniform distribution over a set's nodes and :math:`D` the degrees in
+    :math:`A + I`. For long times in a connected graph, heat :math:`e^{-t (I - S)} s` becomes
+    proportional to the root of the degree, and the mass :math:`m` becomes uniform, whatever set
+    they start from. A longer time :math:`t` reaches nodes further away; :math:`t` is also the mean
+    length of a continuous-time random walk. All times share one pass over the edges, because only
+    their coefficients differ. The polynomial degree :math:`K` grows with the logarithm of the
+    number of nodes, so that :data:`TOLERANCE` holds for graphs of every size. The mass of each set
+    is cached.
 
-    Heat is symmetric, mass is not: node :math:`i` has :math:`\sqrt{D_j / D_i}` times the mass from
-    :math:`j` that :math:`j` has from :math:`i`.
+    Heat is symmetric, mass is not: the mass at node :math:`i` from :math:`j` is
+    :math:`\sqrt{D_j / D_i}` times the mass at :math:`j` from :math:`i`.
 
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
     >>> table = Diffusion(path, [1.0]).table([np.array([0])])
@@ -75,16 +77,16 @@ class Diffusion:
     [[[2.18], [0.16]]]
 
     Args:
-        adjacency: The edges.
+        adjacency: Edges that heat diffuses along.
         times: Diffusion times, above 0.
-        array_cache: Cache of mass that outlives the process.
+        array_cache: Cache on disk for mass; None for a cache in memory only.
     """
 
     def __init__(
         self, adjacency: Adjacency, times: Sequence[float], array_cache: ArrayCache | None = None
     ) -> None:
         self.adjacency = adjacency
-        """The edges."""
+        """Edges that heat diffuses along."""
         self.times = tuple(times)
         """Diffusion times."""
         error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
@@ -93,20 +95,21 @@ class Diffusion:
         self._mass_cache = MassCache(self._given_cache.under("heat", list(times), [TOLERANCE]))
         self._cache: dict[bytes, SetMass] = {}
         self._lasting: frozenset[bytes] = frozenset()
-        """Sets that a model asked for last; those of trials do not replace them."""
+        """Sets of the last call with `lasting`; they are not evicted from the cache."""
         self._lock = Lock()
 
     @property
     def before(self) -> "Diffusion":
-        """Heat before the graph has grown: this."""
+        """Diffusion on the graph before its growth; itself, because these edges have not grown."""
         return self
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
         """Return the mass of sets at all nodes.
 
         Args:
-            lasting: Whether these will be asked for again: they are cached until the next such
-                sets are, and put into the array cache.
+            starts: Sets of nodes, as in :meth:`mass`.
+            lasting: Whether these sets will be needed again. If so, they stay cached until the next
+                call with `lasting`, and their mass is written to the array cache.
         """
         return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
@@ -123,11 +126,12 @@ class Diffusion:
         """Return the mass of each set.
 
         Args:
-            starts: Sets of nodes that heat starts from, evenly; from one that is there twice,
-                twice as much.
+            starts: Sets of nodes that heat starts from, the same amount at each node; a repeated
+                node counts as often as it occurs.
+            lasting: Whether these sets will be needed again, as in :meth:`table`.
         """
         by_name = {start.tobytes(): start for start in starts}
-        # The lock keeps one thread from removing what another one needs.
+        # The lock prevents a thread from evicting mass that another thread needs.
         with self._lock:
             if lasting:
                 self._lasting = frozenset(by_name)
@@ -145,7 +149,7 @@ class Diffusion:
         shape = len(self.times), self.adjacency.num_nodes
         for name, start in starts.items():
             arrays = self._mass_cache.get(start)
-            # A file of another shape is of another graph: it counts as missing.
+            # A file with another shape belongs to another graph: treat it as missing.
             if arrays is None or arrays["mass"].shape != shape:
                 missing[name] = start
             else:
@@ -157,14 +161,14 @@ class Diffusion:
             self._cache |= dict(zip(some, mass, strict=True))
 
     def _trim(self, needed: Container[bytes]) -> None:
-        """Remove the oldest mass from the cache while it is too large."""
+        """Evict the oldest mass that is not needed while the cache is too large."""
         held = sum(entry.mass.size for entry in self._cache.values())
         for name in list(self._cache):
             if held > CACHED_NUMBERS and name not in needed:
                 held -= self._cache.pop(name).mass.size
 
     def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
-        """Return the mass of at most :data:`WIDTH` sets."""
+        """Compute the mass of at most :data:`WIDTH` sets."""
         latest = np.zeros((self.adjacency.num_nodes, WIDTH), dtype=np.float32)
         for column, start in enumerate(starts):
             np.add.at(latest[:, column], start, np.float32(1.0 / start.size))
@@ -182,14 +186,14 @@ class Diffusion:
                     # Like total += coefficient * latest, without a temporary array.
                     torch.from_numpy(total).add_(torch.from_numpy(latest), alpha=coefficient)
         np.maximum(mass, 0.0, out=mass)
-        # Else mass would follow the degrees of nodes, whatever set it comes from.
+        # Without this division mass would mostly reflect the degrees of nodes, not the set.
         mass *= self._inverse_roots[:, None]
         # Each set gets its own copy, so that evicting it from the cache frees its memory.
         copies = (np.ascontiguousarray(mass[:, :, column]) for column in range(len(starts)))
         return [SetMass.summed(copy, self._inverse_roots) for copy in copies]
 
     def _spread(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Multiply by S, in blocks of rows."""
+        """Multiply columns by S, in blocks of rows."""
         product = np.empty_like(columns)
         for start, stop, rows in self._row_blocks():
             product[start:stop] = multiply(rows, columns)
@@ -220,12 +224,13 @@ LISTED = "cached sets"
 class MassCache:
     """Cache on disk of the mass that diffuses from sets of nodes.
 
-    Each set is a file of its own. A list names the cached sets, the last needed ones first: two
-    versions used in turn both find theirs, and what previews have left is removed.
+    Each set has its own file. A list contains the cached sets, most recently used first. It keeps
+    the sets of the last two models, so that two versions can be used in turn; older sets, such as
+    those of previews, are removed.
 
     Args:
-        array_cache: The cache that files are written to.
-        depends_on: What mass depends on beside the set.
+        array_cache: Cache that the files are written to.
+        depends_on: Parts of the cache key in addition to the set.
     """
 
     def __init__(self, array_cache: ArrayCache, *depends_on: HashPart) -> None:
@@ -235,18 +240,18 @@ class MassCache:
         self._latest: Collection[bytes] = ()
 
     def get(self, start: IntArray) -> Arrays | None:
-        """Return the mass of a set, or None where it must be computed."""
+        """Return the cached mass of a set; None if it must be computed."""
         found = self._array_cache.get(*self._depends_on, start)
         if found is not None:
             self._there.add(start.tobytes())
         return found
 
     def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
-        """Cache the sets that are needed, and remove those that were not needed for longest.
+        """Cache the mass of the sets that a model needs, and remove the least recently used sets.
 
         Args:
-            starts: The sets that a model needs, by their bytes.
-            mass: From the bytes of a set to its mass.
+            starts: The sets, by their bytes.
+            mass: Function that returns the mass of a set, given its bytes.
         """
         if not starts or not self._array_cache.keeps or starts.keys() == self._latest:
             return

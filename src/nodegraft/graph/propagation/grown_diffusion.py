@@ -1,4 +1,4 @@
-"""Heat on a graph that has grown by little: that of the graph before, and one hop to new nodes."""
+"""Heat after a small growth: cached heat of the old graph, and one hop to new nodes."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,38 +15,39 @@ from nodegraft.graph.propagation.set_mass import SMALLEST, DiffusionTable, SetMa
 from nodegraft.graph.stores import ArrayCache
 
 PARTS = 16
-"""Heat from a label on a late node is dealt to its neighbours in so many parts."""
+"""Number of parts in which heat from a label on a late node is divided among its neighbours."""
 
 LONGEST_CHAIN = 20
-"""Late nodes that are joined to others by more late nodes than this have no heat."""
+"""Maximum length of a path of late nodes to an old node; late nodes further away get no heat."""
 
 
 class GrownDiffusion:
-    r"""Heat that spreads from sets of nodes, on the edges that were there before the last growths.
+    r"""Heat diffusion after small growths, on the edges from before these growths.
 
-    A pass over the edges for every class would take minutes on a large graph, for a change of one
-    percent. So old nodes keep their mass, and new edges between them count in the next pass. *Late*
-    nodes are new ones, and old ones that had no edges. They have the weighted mean mass of their
-    neighbours. Heat from a label on a late node starts at its neighbours, and what has not left it
-    by then is :math:`e^{-t d / (d + 1)}` for a node of degree :math:`d`.
+    After a growth by one percent, a new pass over all edges for every class would take minutes on a
+    large graph. So old nodes keep their mass; new edges between them are ignored until the next
+    full pass. *Late* nodes are new nodes, and old nodes that had no edges. Their mass is the
+    weighted mean of their neighbours' mass. Heat from a label on a late node starts at the node's
+    neighbours; the part that stays at the node itself is :math:`e^{-t d / (d + 1)}` for a node of
+    degree :math:`d`.
 
     Args:
-        before: Heat on the edges that were there before.
-        adjacency: The edges now; its base is what ``before`` is made of.
+        before: Diffusion on the edges before growth.
+        adjacency: The edges after growth; its base has the edges of ``before``.
     """
 
     def __init__(self, before: Diffusion, adjacency: GrownAdjacency) -> None:
         self.before = before
-        """Heat before the graph has grown."""
+        """Diffusion on the edges before growth."""
         self._adjacency = adjacency
         self._cache: dict[bytes, SetMass] = {}
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
-        """Return the mass of sets at all nodes."""
+        """Return the mass of sets at all nodes, see :meth:`Diffusion.table`."""
         return DiffusionTable(self.mass(starts, lasting), self._adjacency.num_nodes)
 
     def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
-        """Return the mass of each set."""
+        """Return the mass of each set, see :meth:`Diffusion.mass`."""
         old = [self._old_nodes(start) for start in starts]
         found = iter(self.before.mass([nodes for nodes in old if nodes.size], lasting))
         mass = []
@@ -54,7 +55,7 @@ class GrownDiffusion:
             before = next(found) if nodes.size else self._no_mass
             mass.append(self._cache.get(start.tobytes()) or self._with_late(start, before))
         if lasting:
-            # One reference is put in place: of several threads the last one's stays.
+            # Replace the whole dictionary, which is safe with several threads: the last one wins.
             names = (start.tobytes() for start in starts)
             self._cache = dict(zip(names, mass, strict=True))
         return mass
@@ -66,9 +67,9 @@ class GrownDiffusion:
         return copy
 
     def _old_nodes(self, start: IntArray) -> IntArray:
-        """Return the old nodes that diffusion starts from, repeated by their share of the heat.
+        """Return the old nodes that heat starts from, each repeated in proportion to its heat.
 
-        A late node is replaced by old nodes: `PARTS` entries in proportion to its weights.
+        Each late node is replaced by `PARTS` old nodes, repeated in proportion to its weights.
         """
         late = np.isin(start, self._late)
         if not late.any():
@@ -76,7 +77,7 @@ class GrownDiffusion:
         parts = [np.repeat(start[~late], PARTS)]
         for place in np.searchsorted(self._late, start[late]):
             row = self._means[[place]]
-            # The largest remainders are rounded up.
+            # Round the largest remainders up, so that the counts add up to PARTS.
             exact = PARTS * row.data / max(row.data.sum(), SMALLEST)
             order = np.argsort(np.floor(exact) - exact, kind="stable")
             dealt = np.floor(exact)
@@ -85,11 +86,11 @@ class GrownDiffusion:
         return np.sort(np.concatenate(parts)).astype(np.int64)
 
     def _with_late(self, start: IntArray, before: SetMass) -> SetMass:
-        """Return the mass of a set, at late nodes, too."""
+        """Return the mass of a set at old and late nodes."""
         columns, means = self._used_means
         late = np.ascontiguousarray((means @ before.mass.take(columns, axis=1).T).T)
         places = np.flatnonzero(np.isin(self._late, start))
-        # Of nodes without edges no part starts elsewhere.
+        # Late nodes without a weighted old node have no part of the heat that starts elsewhere.
         leaving = start.size - np.count_nonzero(np.diff(self._means.indptr)[places] == 0)
         degrees = self._adjacency.weighted_degrees(self._late[places])
         times = np.array(self.before.times)[:, None]
@@ -105,20 +106,20 @@ class GrownDiffusion:
 
     @cached_property
     def _late(self) -> IntArray:
-        """New nodes, and those that had no edges; ascending."""
+        """New nodes, and old nodes that had no edges; ascending."""
         base, nodes = self._adjacency.base, self._adjacency.nodes
         old = nodes[nodes < base.num_nodes]
         return np.append(old[base.degrees(old) == 0], nodes[nodes >= base.num_nodes])
 
     @cached_property
     def _used_means(self) -> tuple[IntArray, "csr_array[Any]"]:
-        """The old nodes that any late node has mass from, and :attr:`_means` of these columns."""
+        """Old nodes with a weight for any late node, and these columns of :attr:`_means`."""
         columns = np.unique(self._means.indices)
         return columns, self._means[:, columns]
 
     @cached_property
     def _means(self) -> "csr_array[Any]":
-        """Weight of each old node for every late one: late x old nodes, rows add up to 1."""
+        """Weight of each old node for each late node: late x old nodes; rows add up to 1."""
         count, base = self._late.size, self._adjacency.base.num_nodes
         entries = rows_of(self._adjacency, self._late)
         rows, weights = np.searchsorted(self._late, entries.rows), weights_of(entries)
@@ -129,7 +130,7 @@ class GrownDiffusion:
         means = _rows_adding_up_to_1(csr_array(old, shape=(count, base)))
         for _ in range(LONGEST_CHAIN):
             has_mass = np.diff(means.indptr) > 0
-            # From neighbours that have mass, to those that have none yet.
+            # Pass mass on from late nodes that have some to late neighbours that have none yet.
             links = diags_array(~has_mass * 1.0) @ between @ diags_array(has_mass * 1.0)
             links = _rows_adding_up_to_1(csr_array(links))
             if not links.nnz:
@@ -139,7 +140,7 @@ class GrownDiffusion:
 
 
 def _rows_adding_up_to_1(matrix: "csr_array[Any]") -> "csr_array[Any]":
-    """Return the matrix with rows divided by their sums; zeros are removed."""
+    """Divide the rows of a matrix by their sums, and remove zeros."""
     sums = np.maximum(matrix.sum(axis=1, dtype=np.float64), SMALLEST)
     divided = csr_array(diags_array(1.0 / sums) @ matrix)
     divided.eliminate_zeros()

@@ -1,4 +1,4 @@
-"""X, SX, S²X … : features spread over the graph, with nothing to train."""
+"""Propagated features X, SX, S²X … without trainable parameters."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,26 +23,27 @@ from nodegraft.graph.growth.stacked import (
 )
 
 KEPT_NUMBERS = 2**26
-"""Of dense rows of one power so many numbers are kept: a quarter of a gigabyte."""
+"""Maximum size of the cache of dense rows of one power, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
-"""Once this part of a layer's rows was made, all are made: together they take less time."""
+"""After 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed, because
+rows take less time together."""
 
 
 STALE, UNMADE = -1, -2
-"""Instead of a place: the row was made, and is another now; it was never made."""
+"""Markers in place of a position: the row was cached but has changed; the row was never computed."""
 
 MOST_ROWS = 2
-"""Rows that were replaced are dropped once so many are held for each that is in use."""
+"""Outdated rows are removed when a layer stores more than this many rows for each valid one."""
 
 
 class KeptLayer:
-    """A layer whose rows are made when somebody asks for them, and kept.
+    """Layer whose rows are computed when they are first read, and cached.
 
     Args:
-        rows: What was worked out.
-        places: Where in it each node's row is, or :data:`STALE`, or :data:`UNMADE`.
-        most: No more rows are kept than so many; None for all.
+        rows: The cached rows.
+        places: Position of each node's row in `rows`, or :data:`STALE`, or :data:`UNMADE`.
+        most: Maximum number of cached rows; None for no limit.
     """
 
     def __init__(self, rows: Stored, places: IntArray, most: int | None = None) -> None:
@@ -57,7 +58,13 @@ class KeptLayer:
 
     @classmethod
     def empty(cls, nodes: int, columns: int, most: int) -> "KeptLayer":
-        """Return a layer of dense rows none of which is computed."""
+        """Return a dense layer without cached rows.
+
+        Args:
+            nodes: Number of nodes.
+            columns: Number of columns.
+            most: Maximum number of cached rows.
+        """
         return cls(
             np.zeros((0, columns), dtype=np.float32),
             np.full(nodes, UNMADE, dtype=index_type(nodes)),
@@ -65,7 +72,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return how many rows must be computed.
+        """Return how many rows of some nodes are not cached or stale.
 
         Args:
             nodes: Node numbers, each once.
@@ -74,14 +81,14 @@ class KeptLayer:
 
     @property
     def stale(self) -> IntArray:
-        """The nodes whose rows must be made anew."""
+        """Nodes whose cached rows must be recomputed, ascending."""
         return np.flatnonzero(self._places == STALE)
 
     def grown(self, changed: NDArray[np.bool_]) -> "KeptLayer":
-        """Return the layer of a graph that has grown.
+        """Return the layer after growth of the graph, with changed rows marked as stale.
 
         Args:
-            changed: Of every node it has now, whether its row is another.
+            changed: Whether the row of each node has changed, for all nodes after growth.
         """
         new = np.full(changed.size - self._places.size, STALE, dtype=self._places.dtype)
         places = np.concatenate((self._places, new))
@@ -95,10 +102,11 @@ class KeptLayer:
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
-        """Return the rows of some nodes.
+        """Return the rows of some nodes; compute and cache missing ones.
 
         Args:
             nodes: Node numbers, each once and ascending.
+            make: Function that computes the rows of nodes.
         """
         missing = nodes[self._places[nodes] < 0]
         if missing.size:
@@ -112,23 +120,24 @@ class KeptLayer:
 
 
 class LayersOnDisk(Protocol):
-    """Whole products with powers of S, each there or not."""
+    """Interface of stored layers: complete products of the features with powers of S."""
 
     def layer(self, power: int) -> Matrix | None:
-        """Return the product with one power; None until it is complete.
+        """Return the product with one power of S; None until it is complete.
 
         Args:
-            power: At least 1.
+            power: Power of S, at least 1.
         """
 
 
 class PropagatedFeatures:
-    r"""Answers for rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency.
+    r"""Rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency, with a cache.
 
-    A row is made from those of its neighbours; which others are made with it changes no bit. As
-    long as few rows are asked for, only they are made; dense ones are kept. Once many have been,
-    the whole product is computed, block by block, and kept. But the last one never is: of dense
-    features the rows that were made are kept; with sparse ones each hop makes rows fuller.
+    A row is computed from the rows of its neighbours; its value does not depend on the batch, to
+    the last bit. While few rows are read, only these are computed, and dense rows are cached. After
+    many rows of a layer were computed, the whole layer is computed, block by block, and cached. The
+    last layer is never computed as a whole: its dense rows are cached one by one, its sparse rows
+    are not cached because each hop adds non-zero entries.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
@@ -136,10 +145,10 @@ class PropagatedFeatures:
     [[3.0], [3.0]]
 
     Args:
-        adjacency: The edges.
+        adjacency: Edges that features are propagated along.
         features: One row per node (:math:`X`).
-        hops: The largest power of :math:`S`.
-        on_disk: Where whole products may lie already, the last one too; None for nowhere.
+        hops: Largest power of :math:`S`.
+        on_disk: Stored layers to use if they are complete, including the last one; None for none.
     """
 
     def __init__(
@@ -155,12 +164,12 @@ class PropagatedFeatures:
         self._kept: dict[int, Stored] = {0: features}
         self._some: dict[int, KeptLayer] = {}
         self._grown: frozenset[int] = frozenset()
-        """Powers that were kept as a whole when the graph grew, of which most still holds."""
+        """Powers whose whole layer was cached when the graph grew; most of its rows are still valid."""
         self._made = [0] * (hops + 1)
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """Return a matrix for each power of S, rows in the order asked."""
+        """Return a matrix for each power of S, with one row for each node, in the given order."""
         powers = range(self._hops + 1)
         if nodes.size < 2 or (np.diff(nodes) > 0).all():
             return [self._power(power, nodes) for power in powers]
@@ -168,7 +177,7 @@ class PropagatedFeatures:
         return [take_rows(self._power(power, targets), place) for power in powers]
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
-        """Return rows of one power, for distinct ascending nodes."""
+        """Return rows of one power of S, for distinct ascending nodes."""
         if self._is_kept(power):
             return rows_to_read(self._kept[power], nodes)
         with self._lock:
@@ -182,7 +191,7 @@ class PropagatedFeatures:
         return self._hop(power, nodes)
 
     def _some_of(self, power: int) -> KeptLayer | None:
-        """Return the cached part of a layer that is incomplete; None for sparse rows, which are too
+        """Return the cache of single rows of a layer; None for sparse rows, which would be too
         large."""
         first = self._kept[0]
         if power not in self._some and not holds_sparse(first):
@@ -194,7 +203,7 @@ class PropagatedFeatures:
     def _is_worth_keeping(self, power: int) -> bool:
         if power == self._hops or power in self._grown:
             return False
-        # Who makes rows again and again could have had all of them for that.
+        # Sparse rows are not cached: after many repeated computations the whole layer is cheaper.
         share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
         return share * self._made[power] >= self._adjacency.num_nodes
 
@@ -215,11 +224,12 @@ class PropagatedFeatures:
         features: Stored,
         changed: Callable[[int], NDArray[np.bool_]],
     ) -> "PropagatedFeatures":
-        """Return the features of a graph that has grown; of cached layers only changed rows are
-        recomputed.
+        """Return the propagated features after growth of the graph, with unchanged rows cached.
 
         Args:
-            changed: From a power to whether each node's row of it is another.
+            adjacency: Edges after growth.
+            features: Features after growth.
+            changed: Function that returns, for a power of S, whether each node's row has changed.
         """
         child = PropagatedFeatures(adjacency, features, self._hops)
         with self._lock:
@@ -231,19 +241,23 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Recompute stale rows of cached layers, the lowest power first; return their number."""
+        """Recompute stale rows of cached layers, lowest power first; return their number.
+
+        Args:
+            most: Maximum number of rows to recompute.
+        """
         made = 0
         for power in sorted(self._some):
             with self._lock:
                 layer = self._some.get(power)
                 if layer is None:
-                    # Another thread has computed the whole layer meanwhile.
+                    # Another thread has computed the whole layer in the meantime.
                     continue
                 some = layer.stale[: most - made]
                 if some.size:
                     # Unlike a read, a refresh is no reason to compute the whole layer.
                     layer.take(some, partial(self._hop, power))
-                    # One that is full keeps no more of them.
+                    # Rows that did not fit into a full cache are still missing: do not count them.
                     made += some.size - layer.num_missing(some)
         return made
 

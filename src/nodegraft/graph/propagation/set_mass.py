@@ -1,4 +1,4 @@
-"""Mass that has diffused from sets of nodes, at every node."""
+"""Mass at every node after heat diffusion from sets of nodes."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,53 +11,53 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import IntArray, is_run
 
 TOLERANCE = 1e-3
-"""Root mean square error of a node's heat, at most, against 1 / number of nodes. Mass is heat
-divided by the root of the degree, and so is its error. Where degrees are alike, this is the error
-of mass against its mean over all nodes. Elsewhere the error against that mean may be larger: heat
-that reaches nodes of much higher degree adds up to less."""
+"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is heat
+divided by the root of the degree, and so is its error. If all degrees are similar, this is also the
+error of mass relative to its mean over all nodes. Otherwise that relative error may be larger,
+because the total is smaller for heat that reaches nodes of much higher degree."""
 
 LEAST_TOTAL = 10 * TOLERANCE
-"""Heat that adds up to less may be mostly error: nearly all was lost to nodes that are hidden but
-count for degrees, or it reached nodes of much higher degree. Its shares are reduced as if it added
-up to this."""
+"""If total heat is less than this, it may be mostly error: nearly all heat was lost to hidden nodes,
+which count for degrees, or it reached nodes of much higher degree. Shares are then computed as if
+total heat were this value, which makes them smaller."""
 
 PEAK = 10.0
-"""Mass at a node against its mean over all nodes, from which on it counts as a peak: heat that does
-not get away from a label that has no edges, or lies in a small component."""
+"""Mass above this multiple of the mean over all nodes is a peak: heat that stays near a label because
+the label has no edges or is in a small component."""
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Stands for sums of 0 in divisions."""
+"""Divisor in place of a sum that is 0."""
 
 
 class SetMass(NamedTuple):
-    """Mass of one set of nodes."""
+    """Mass at all nodes, from one set of nodes."""
 
     mass: NDArray[np.float32]
-    """At every node: times x nodes."""
+    """Mass at every node: times x nodes."""
 
     totals: NDArray[np.float64]
-    """The sum over all nodes for each time; larger where heat is less than :data:`LEAST_TOTAL`."""
+    """Sum over all nodes for each time, increased if total heat is below :data:`LEAST_TOTAL`."""
 
     totals_without_peaks: NDArray[np.float64]
-    """The same sums, with at most :data:`PEAK` times the mean at each node."""
+    """Like :attr:`totals`, but with mass limited to :data:`PEAK` times the mean at each node."""
 
     late_nodes: IntArray
-    """Nodes that had no edges when the mass was computed, ascending; those behind the others are
-    new."""
+    """Nodes that were new or had no edges when :attr:`mass` was computed, ascending."""
 
     late: NDArray[np.float32]
-    """The mass at these: times x nodes."""
+    """Mass at :attr:`late_nodes`, instead of :attr:`mass`: times x late nodes."""
 
     @classmethod
     def summed(cls, mass: NDArray[np.float32], inverse_roots: NDArray[np.float32]) -> "SetMass":
-        """Return the sums of mass over all nodes, which every later look-up shares.
+        """Compute the sums of mass over all nodes, once for all later look-ups.
 
         Args:
-            inverse_roots: 1 / root of the degree of every node: what heat was multiplied by.
+            mass: Mass at every node: times x nodes.
+            inverse_roots: 1 / root of the degree of every node: mass divided by heat.
         """
         heat = (mass / inverse_roots).sum(axis=1, dtype=np.float64)
         totals = mass.sum(axis=1, dtype=np.float64)
-        # Without heat shares are 0, not 0 / 0.
+        # Avoid 0 / 0: without heat all shares are 0.
         heat, totals = np.maximum(heat, SMALLEST), np.maximum(totals, SMALLEST)
         highest = (PEAK / mass.shape[1] * totals).astype(np.float32)
         without_peaks = np.minimum(mass, highest[:, None]).sum(axis=1, dtype=np.float64)
@@ -66,10 +66,11 @@ class SetMass(NamedTuple):
         return cls(mass, totals * enough, without_peaks * enough, nobody, mass[:, :0])
 
     def with_late(self, nodes: IntArray, late: NDArray[np.float32]) -> "SetMass":
-        """Add the mass of nodes that had no edges.
+        """Return a copy with mass at late nodes, which were new or had no edges.
 
         Args:
-            nodes: The nodes, ascending.
+            nodes: The late nodes, ascending.
+            late: Mass at these nodes: times x late nodes.
         """
         more = late.sum(axis=1, dtype=np.float64)
         highest = PEAK / self.mass.shape[1] * self.totals
@@ -78,13 +79,14 @@ class SetMass(NamedTuple):
         return SetMass(self.mass, totals, self.totals_without_peaks + below, nodes, late)
 
     def nearest(self, start: IntArray, count: int) -> tuple[IntArray, NDArray[np.float64]]:
-        """Return the nodes with most mass at the first time, and its logarithm.
+        """Return the nodes with the most mass at the first time, and the logarithm of their mass.
 
-        There may be more nodes than asked for where several have the same mass, to three digits.
-        Nodes whose mass is below the tolerance are left out.
+        The result has more than `count` nodes if several logarithms are equal to three digits.
+        Nodes with mass below the tolerance are excluded.
 
         Args:
-            start: The set of nodes that heat starts from; they are left out.
+            start: The set of nodes that heat starts from; these nodes are excluded.
+            count: Number of nodes to return.
         """
         mass = self.mass[0]
         if self.late_nodes.size:
@@ -100,10 +102,13 @@ class SetMass(NamedTuple):
         return nodes, logs
 
     def without_peaks(self, times: IntArray) -> "SetMass":
-        """Compare mass with its mean without peaks, at some times.
+        """Return a copy whose totals at some times are those without peaks.
 
-        Where hardly anything is left beside the peaks, the mass of these times is the same at all
-        nodes: it is not known.
+        If almost all mass at a time is in peaks, the rest is unreliable: the mass at this time is
+        then set to 1 at all nodes.
+
+        Args:
+            times: Positions of the times.
         """
         mass, late, totals = self.mass, self.late, self.totals.copy()
         totals[times] = self.totals_without_peaks[times]
@@ -119,29 +124,36 @@ class DiffusionTable:
     """Mass of some sets at all nodes.
 
     Args:
-        mass: Mass of every set, at least one.
-        num_nodes: How many nodes there are.
+        mass: Mass of each set; at least one set.
+        num_nodes: Number of nodes.
     """
 
     def __init__(self, mass: Sequence[SetMass], num_nodes: int) -> None:
         self._mass = mass
         self.num_nodes = num_nodes
-        """How many nodes there are."""
+        """Number of nodes."""
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """The sums over all nodes (:attr:`SetMass.totals`): times x sets."""
+        """Sums of mass over all nodes (:attr:`SetMass.totals`): times x sets."""
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":
-        """Return the table of some of the sets."""
+        """Return a table of some of the sets.
+
+        Args:
+            columns: Positions of the sets.
+        """
         return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
 
     def with_rows(self, means: "csr_array[np.float32]", neighbours: IntArray) -> "DiffusionTable":
-        """Return the table with rows behind the nodes: the mean of their neighbours, same totals.
+        """Return a table with extra rows, whose mass is the mean of their neighbours.
+
+        The rows get the numbers after the last node. Totals do not change.
 
         Args:
-            means: How much each neighbour counts for each row: rows x neighbours.
+            means: Weight of each neighbour for each row: rows x neighbours.
+            neighbours: The node of each column of `means`.
         """
         near = self.at(neighbours)
         sets, times = near.shape[:2]
@@ -158,11 +170,20 @@ class DiffusionTable:
         return DiffusionTable(mass, self.num_nodes)
 
     def without_peaks(self, times: IntArray) -> "DiffusionTable":
-        """Return the table with :meth:`SetMass.without_peaks` of all sets."""
+        """Return a table with :meth:`SetMass.without_peaks` of all sets.
+
+        Args:
+            times: Positions of the times.
+        """
         return DiffusionTable([entry.without_peaks(times) for entry in self._mass], self.num_nodes)
 
     def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the mass at some nodes: sets x times x nodes."""
+        """Return the mass at some nodes: sets x times x nodes.
+
+        Args:
+            nodes: Node numbers.
+            times: Positions of the times.
+        """
         late = self._mass[0].late_nodes
         is_late = np.isin(nodes, late) if late.size else np.zeros(0, dtype=bool)
         if not is_late.any():
@@ -178,6 +199,6 @@ class DiffusionTable:
         return found
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
-        """Return the mass at some nodes against the mean of all nodes: times x nodes x sets."""
+        """Return the mass at some nodes divided by the mean of all nodes: times x nodes x sets."""
         mass = self.at(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
         return mass / (self.totals / self.num_nodes)[:, None]

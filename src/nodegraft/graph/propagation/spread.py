@@ -1,5 +1,4 @@
-"""Rows of X, SX, S²X and their like, of length 1, known by their products: with words, most are
-never formed."""
+"""Products with normalised rows of X, SX, S²X and similar layers, mostly without computing the rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -28,33 +27,34 @@ Floats = NDArray[np.float64]
 BLOCK_ROWS = 4096
 
 BLOCK_SHARE = 8
-"""Where this part of a block is asked for, all its lengths are worked out and kept."""
+"""If at least 1/BLOCK_SHARE of a block's rows is read, the lengths of all its rows are cached."""
 
 PIECE_ROWS = 512
-"""So many dense rows, and their products with some dozens of classes, stay in a core's cache."""
+"""Number of dense rows that fit, with their products with dozens of classes, into a CPU cache."""
 
 FORMED_ROWS = 32
-"""So few rows are formed to be compared: less work than products over all their neighbours. They
-are in single precision: a score's seventh digit may depend on how many nodes are asked about."""
+"""Up to this many sparse rows are computed explicitly, which is faster than products over all their
+neighbours. These rows are in float32, so the seventh digit of a score may depend on the batch
+size."""
 
 
 class SpreadFeatures:
-    r"""Layers of rows made from the features around a node, columns weighted, each of length 1.
+    r"""Layers of features around each node, with weighted columns and rows of length 1.
 
-    The first layers are :math:`X, SX, S^2X` …; two more, where directions count, are the sums of
-    the features that edges lead to, and of those that they come from. Behind them may come blocks:
-    the sums of the features of neighbours by one edge type in one direction.
+    The first layers are :math:`X, SX, S^2X` …. With directions, two more layers are the sums of the
+    features of nodes that edges lead to, and of nodes that edges come from. The last layers are the
+    blocks: sums of the features of neighbours by one edge type in one direction.
 
-    A row of :math:`S^2 X` may hold thousands of words; what is asked of many of them is mostly the
-    product with a vector for each class, and :math:`S(S(Xv))` is the same number. Lengths need the
-    rows themselves, once for each node.
+    A row of :math:`S^2 X` may have thousands of non-zero words. Most callers need only its products
+    with a vector for each class, and these are computed as :math:`S(S(Xv))`. Only the length of a
+    row needs the row itself; it is computed once for each node.
 
     Args:
-        view: What may be seen of the graph.
-        hops: The largest power of :math:`S`.
-        columns: The weight of each column of :math:`X`.
+        view: View of the graph.
+        hops: Largest power of :math:`S`.
+        columns: Weight of each column of :math:`X`.
         directions: Whether there are layers for the two directions of edges.
-        blocks: Edge types and directions that have a layer of their own.
+        blocks: Edge types and directions that have their own layer.
     """
 
     def __init__(
@@ -72,13 +72,16 @@ class SpreadFeatures:
         self.blocks = tuple(blocks)
         names = [f"{name} {direction}" for name, direction in blocks]
         self.array_cache = view.array_cache.under(hops, len(self.directions), columns, names)
-        """Where what these rows say outlives the process."""
+        """Cache on disk for arrays derived from these layers."""
         self._lengths = np.zeros((len(self.all_layers), view.num_nodes))
         self._is_known = np.zeros(view.num_nodes, dtype=bool)
 
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
-        """Return the features of a graph that has grown, with the lengths of rows that did not
-        change.
+        """Return the features after growth of the graph, with the known lengths of unchanged rows.
+
+        Args:
+            view: View of the graph after growth.
+            growth: The change of the graph.
         """
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
         kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
@@ -86,31 +89,31 @@ class SpreadFeatures:
         return child
 
     def stale(self, growth: Growth) -> NDArray[np.bool_]:
-        """Return for every node whether growth changed one of its rows."""
+        """Return for every node whether growth changed its row in any layer."""
         return growth.within(self.hops)
 
     @property
     def powers(self) -> range:
-        """The numbers of the layers X, SX, S²X …"""
+        """Numbers of the layers X, SX, S²X …"""
         return range(self.hops + 1)
 
     @property
     def layers(self) -> range:
-        """The numbers of all layers but the blocks, those of the two directions last."""
+        """Numbers of all layers except blocks; the layers of the two directions are last."""
         return range(len(self.powers) + len(self.directions))
 
     @property
     def all_layers(self) -> range:
-        """The numbers of all layers, the blocks last."""
+        """Numbers of all layers; blocks are last."""
         return range(len(self.layers) + len(self.blocks))
 
     @property
     def block_layers(self) -> list[int]:
-        """The numbers of the layer X and of the blocks; none without blocks."""
+        """Numbers of the layer X and of the blocks; empty without blocks."""
         return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
 
     def rows(self, rows: IntArray) -> "SpreadRows":
-        """Return the rows of some nodes.
+        """Return the rows of some nodes in all layers.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -118,25 +121,25 @@ class SpreadFeatures:
         return SpreadRows(self, rows)
 
     def weighed(self, vectors: Floats) -> Floats:
-        """Vectors made ready for :meth:`SpreadRows.times`: as columns, weighted as the rows are."""
+        """Return the transpose of vectors with weighted columns, as input of :meth:`SpreadRows.times`."""
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
-        """Yield the rows of some layers themselves, of length 1.
+        """Yield the rows of some nodes in each layer, weighted and of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
-            layers: Which, ascending.
+            layers: Numbers of the layers, ascending.
         """
         raw = self.raw(rows, layers)
         return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
     def raw(self, rows: IntArray, layers: Sequence[int] | None = None) -> Iterator[Matrix]:
-        """Yield the rows of some layers, neither weighted nor of length 1.
+        """Yield the rows of some nodes in each layer, neither weighted nor normalised.
 
         Args:
             rows: Row numbers, each once and ascending.
-            layers: Which, ascending; None for all.
+            layers: Numbers of the layers, ascending; None for all.
         """
         wanted = self.all_layers if layers is None else layers
         powers = [layer for layer in wanted if layer in self.powers]
@@ -146,25 +149,26 @@ class SpreadFeatures:
         for layer in wanted[len(powers) :]:
             near = self.beside(rows, layer)
             step = near.hops[0].matrix
-            # Sums over a hub's neighbours need more digits; dense rows have as many as features.
+            # Sums over the neighbours of a hub need float64; dense rows stay in float32.
             yield (_wide(step) if self.view.has_sparse_features else step) @ near.features.matrix
 
     def beside(self, rows: IntArray, layer: int) -> Neighbourhood:
-        """Return the neighbours that a layer behind :attr:`powers` sums up.
+        """Return the neighbours whose features a direction layer or block adds up.
 
         Args:
             rows: Row numbers, each once and ascending.
+            layer: Number of a layer that is not in :attr:`powers`.
         """
         if layer in self.layers:
             return self.view.directed(rows, self.directions[layer - len(self.powers)])
         return block_neighbours(self.view, rows, self.blocks[layer - len(self.layers)])
 
     def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
-        """Return the lengths of rows before they were normalised: layers x rows.
+        """Return the lengths of weighted rows before normalisation: layers x rows.
 
         Args:
             rows: Row numbers, ascending.
-            layers: What :meth:`raw` says of them, where that is at hand.
+            layers: The result of :meth:`raw` for all layers, if it is known; None to compute it.
         """
         places = self.view.positions(rows)
         if layers is not None:
@@ -192,11 +196,11 @@ class SpreadFeatures:
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         for layer in self.all_layers:
             self._lengths[layer, places] = lengths[layer]
-        # Other threads look here first.
+        # Set this last: other threads read lengths only of known rows.
         self._is_known[places] = True
 
     def _read_cached(self, rows: IntArray) -> None:
-        """Whole blocks of rows: those found there, and those of which much is asked for."""
+        """Read lengths from the cache, in blocks; compute and cache missing blocks if worthwhile."""
         blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
         for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
             start = block * BLOCK_ROWS
@@ -210,25 +214,25 @@ class SpreadFeatures:
 
 
 class SpreadRows:
-    """Some nodes' rows, for products.
+    """Rows of some nodes in all layers, for products with vectors.
 
     Args:
-        features: Of all nodes.
+        features: Layers of all nodes.
         rows: Row numbers, each once and ascending.
     """
 
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        # Dense rows are no wider after a hop than before: they are formed, and measured so.
+        # Hops do not make dense rows larger, so they are computed once and used for lengths, too.
         self._dense: list[Any] | None = None
         if not features.view.has_sparse_features:
             self._dense = list(features.raw(rows))
         lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
-        """Layers x nodes: whether the row has anything in it."""
+        """Whether each row has a non-zero number: layers x nodes."""
         self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
-        """Layers x nodes: what makes the row one of length 1."""
+        """Factor that gives each row length 1, or 0 for rows of zeros: layers x nodes."""
 
     @property
     def are_dense(self) -> bool:
@@ -236,14 +240,18 @@ class SpreadRows:
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return the rows of some nodes; the rows must be dense."""
+        """Return the rows of some of the nodes; the rows must be dense.
+
+        Args:
+            places: Positions in these rows.
+        """
         part = copy(self)
         part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
         part.present, part.factors = self.present[:, places], self.factors[:, places]
         return part
 
     def without_blocks(self) -> "SpreadRows":
-        """Return the same rows without cached blocks."""
+        """Return a copy of these rows without the cached data of blocks."""
         part, count = copy(self), len(self._features.layers)
         part._dense = self._dense[:count] if self._dense else self._dense
         for name in {"_chains", "_formed"} & vars(part).keys():
@@ -251,7 +259,7 @@ class SpreadRows:
         return part
 
     def dense(self, layer: int) -> Floats:
-        """Return the rows of one layer, of length 1, if they are dense."""
+        """Return the dense rows of one layer, weighted and of length 1."""
         rows = np.asarray((self._dense or ())[layer], dtype=np.float64)
         dense: Floats = rows * self._features.columns * self.factors[layer][:, None]
         return dense
@@ -262,7 +270,7 @@ class SpreadRows:
 
     @cached_property
     def _chains(self) -> list[list["csr_array[Any]"]]:
-        """Matrices of each layer whose product its rows are, the features last."""
+        """For each layer, the matrices whose product is its rows; features are the last factor."""
         view, hops = self._features.view, self._features.hops
         near = view.neighbourhood(self._rows, hops)
         slices = [_wide(hop.matrix) for hop in near.hops]
@@ -276,8 +284,7 @@ class SpreadRows:
         return chains
 
     def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
-        """Yield a few nodes at a time if rows are dense, so that products stay in the processor's
-        cache."""
+        """Yield dense rows in batches whose products fit into the CPU cache, sparse rows at once."""
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
@@ -285,7 +292,12 @@ class SpreadRows:
             yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the rows of one layer before normalisation: nodes x vectors."""
+        """Return products of the rows of one layer before normalisation: nodes x vectors.
+
+        Args:
+            layer: Number of the layer.
+            vectors: Result of :meth:`SpreadFeatures.weighed`.
+        """
         if self._dense:
             return _by_columns(self._dense[layer].astype(np.float64), vectors)
         formed = self._rows.size <= FORMED_ROWS
@@ -294,7 +306,12 @@ class SpreadRows:
         return vectors
 
     def times(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the rows of length 1: nodes x vectors."""
+        """Return products of the normalised rows of one layer: nodes x vectors.
+
+        Args:
+            layer: Number of the layer.
+            vectors: Result of :meth:`SpreadFeatures.weighed`.
+        """
         if self._dense:
             rows = self._dense[layer] * self.factors[layer][:, None]
             return _by_columns(rows, vectors)
@@ -303,24 +320,24 @@ class SpreadRows:
         return products
 
     def sums(self, layer: int, shares: Floats) -> Floats:
-        """Weighted sums of the rows of one layer, as wide as the features.
+        """Return weighted sums of the normalised rows of one layer: sums x columns.
 
         Args:
-            shares: Nodes x sums: how much of each row goes into each sum.
+            layer: Number of the layer.
+            shares: Weight of each row in each sum: nodes x sums.
         """
         product = shares * self.factors[layer][:, None]
         if self._dense:
             product = _by_columns(self._dense[layer].astype(np.float64).T, product)
         else:
-            # Never of formed rows: a mean must not depend on how many others it is made with.
+            # Do not use explicitly computed rows here: a sum must not depend on the batch size.
             for matrix in self._chains[layer]:
                 product = matrix.T @ product
         return np.asarray(product.T * self._features.columns)
 
 
 def _by_columns(left: Floats, right: Floats) -> Floats:
-    """Return ``left @ right``, column by column in memory: what is done to each next is done to
-    many numbers at once."""
+    """Return ``left @ right`` in column-major order, which makes later operations on columns fast."""
     product: Floats = (right.T @ left.T).T
     return product
 

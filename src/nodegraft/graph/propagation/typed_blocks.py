@@ -1,4 +1,4 @@
-"""Neighbours apart by edge type and direction: what rows of a regression consist of."""
+"""Neighbours by edge type and direction, as blocks of the input rows of a regression."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,17 +12,17 @@ from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.view import GraphView
 
 Block = tuple[str, np.uint8 | None]
-"""An edge type, and a direction where it has directions."""
+"""Edge type, and a direction; None if the edge type has no directions."""
 
 MOST_TYPES = 16
-"""So many edge types, those with most edges, have blocks: each block holds a number for every
-column and class."""
+"""Maximum number of edge types with blocks; types with the most edges come first. There is a limit
+because each block needs a number for every column and class."""
 
 
 def block_types(view: GraphView) -> dict[str, bool]:
-    """Return the edge types that blocks are made for, and whether each has directions.
+    """Return the edge types that get blocks, and whether each has directions.
 
-    Types without a visible edge have none: hidden edges must not change what is seen.
+    Edge types without a visible edge get no block: hidden edges must not change results.
     """
     counts = {name: view.edges_of(name)[0].size for name in view.relations}
     most = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_TYPES]
@@ -30,7 +30,7 @@ def block_types(view: GraphView) -> dict[str, bool]:
 
 
 def typed_blocks(edge_types: Mapping[str, bool]) -> list[Block]:
-    """Return two blocks for each edge type with directions, one for each without.
+    """Return two blocks for each edge type with directions, and one for each without.
 
     >>> [name for name, _ in typed_blocks({"cites": True, "near": False})]
     ['cites', 'cites', 'near']
@@ -43,13 +43,16 @@ def typed_blocks(edge_types: Mapping[str, bool]) -> list[Block]:
 
 
 def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbourhood:
-    """Return the neighbours by one edge type in one direction; none where the type is gone.
+    """Return the neighbours by one edge type in one direction.
 
-    Where the type has lost its directions, all neighbours. Weights are relative to the largest
-    one of each row, so that no sum overflows.
+    There are none if the view has no such edge type; if the type has no directions in the view, all
+    neighbours are returned. Weights are divided by the largest weight of each row, so that sums do
+    not overflow.
 
     Args:
+        view: View of the graph.
         rows: Row numbers, each once and ascending.
+        block: Edge type and direction.
     """
     name, direction = block
     if name in view.relations:

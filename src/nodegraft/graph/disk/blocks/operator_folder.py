@@ -23,7 +23,7 @@ ROOTS = "roots.npy"
 ROOTS_AT_ONCE = 1 << 20
 
 FORMAT = 1
-"""Version of the file format. Increase it when rows are computed or written differently, so that old
+"""Version of the layers. Increase it when rows are computed or written differently, so that old
 layers are ignored."""
 
 
