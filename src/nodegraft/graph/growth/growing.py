@@ -164,7 +164,7 @@ def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Return whether growth kept the edge types, and whether each has weights and directions."""
+    """Return whether no edge type is new, and none has weights or directions for the first time."""
     return before.keys() == now.keys() and all(
         (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
         for name, edges in before.items()

@@ -22,9 +22,9 @@ from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetM
 from nodegraft.graph.stores import ArrayCache
 
 WIDTH = 8
-"""Number of sets in a batch. Smaller batches are padded with zero columns, so that rounding does not
-depend on the batch size. Fewer columns would take about the same time, because most of it is spent
-reading the neighbours' rows."""
+"""Number of sets in a batch. Smaller batches are padded with zero columns, so that rounding does
+not depend on the batch size. Fewer columns would take about the same time, because most of it is
+spent reading the neighbours' rows."""
 
 CACHED_NUMBERS = 2**26
 """Maximum size of the mass cache in numbers (256 MiB). Sets that a model needs are never evicted,
@@ -225,8 +225,8 @@ class MassCache:
     """Cache on disk of the mass that diffuses from sets of nodes.
 
     Each set has its own file. A list contains the cached sets, most recently used first. It keeps
-    the sets of the last two models, so that two versions can be used in turn; older sets, such as
-    those of previews, are removed.
+    the sets of the current model and at most as many older ones, so that two versions can be used
+    in turn. All other sets, such as those of previews, are removed.
 
     Args:
         array_cache: Cache that the files are written to.

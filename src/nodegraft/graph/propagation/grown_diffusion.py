@@ -18,7 +18,7 @@ PARTS = 16
 """Number of parts in which heat from a label on a late node is divided among its neighbours."""
 
 LONGEST_CHAIN = 20
-"""Maximum length of a path of late nodes to an old node; late nodes further away get no heat."""
+"""Maximum number of late nodes between a late node and an old one; beyond, it gets no heat."""
 
 
 class GrownDiffusion:

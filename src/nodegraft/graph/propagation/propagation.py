@@ -26,12 +26,12 @@ KEPT_NUMBERS = 2**26
 """Maximum size of the cache of dense rows of one power, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
-"""After 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed, because
-rows take less time together."""
+"""After 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed: a row
+takes less time in a large batch."""
 
 
 STALE, UNMADE = -1, -2
-"""Markers in place of a position: the row was cached but has changed; the row was never computed."""
+"""Markers in place of a position: the row was cached but has changed, or was never computed."""
 
 MOST_ROWS = 2
 """Outdated rows are removed when a layer stores more than this many rows for each valid one."""
@@ -72,7 +72,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return how many rows of some nodes are not cached or stale.
+        """Return how many rows of some nodes are missing or stale.
 
         Args:
             nodes: Node numbers, each once.
@@ -102,7 +102,7 @@ class KeptLayer:
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
-        """Return the rows of some nodes; compute and cache missing ones.
+        """Return the rows of some nodes; compute missing ones, and cache them if they fit.
 
         Args:
             nodes: Node numbers, each once and ascending.
@@ -164,7 +164,7 @@ class PropagatedFeatures:
         self._kept: dict[int, Stored] = {0: features}
         self._some: dict[int, KeptLayer] = {}
         self._grown: frozenset[int] = frozenset()
-        """Powers whose whole layer was cached when the graph grew; most of its rows are still valid."""
+        """Powers whose whole layer was cached when the graph grew; most rows are still valid."""
         self._made = [0] * (hops + 1)
         self._lock = RLock()
 

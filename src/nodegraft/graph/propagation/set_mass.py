@@ -11,19 +11,19 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import IntArray, is_run
 
 TOLERANCE = 1e-3
-"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is heat
-divided by the root of the degree, and so is its error. If all degrees are similar, this is also the
+"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is
+heat divided by the root of the degree, and so is its error. If all degrees are similar, this is also the
 error of mass relative to its mean over all nodes. Otherwise that relative error may be larger,
 because the total is smaller for heat that reaches nodes of much higher degree."""
 
 LEAST_TOTAL = 10 * TOLERANCE
-"""If total heat is less than this, it may be mostly error: nearly all heat was lost to hidden nodes,
-which count for degrees, or it reached nodes of much higher degree. Shares are then computed as if
-total heat were this value, which makes them smaller."""
+"""If total heat is less than this, it may be mostly error: nearly all heat was lost to hidden
+nodes, which count for degrees, or it reached nodes of much higher degree. Shares are then computed
+as if total heat were this value, which makes them smaller."""
 
 PEAK = 10.0
-"""Mass above this multiple of the mean over all nodes is a peak: heat that stays near a label because
-the label has no edges or is in a small component."""
+"""Mass above this multiple of the mean over all nodes is a peak: heat that stays near a labelled
+node because the node has no edges or is in a small component."""
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Divisor in place of a sum that is 0."""

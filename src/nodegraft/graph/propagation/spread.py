@@ -1,4 +1,4 @@
-"""Products with normalised rows of X, SX, S²X and similar layers, mostly without computing the rows."""
+"""Products with normalised rows of X, SX, S²X and similar layers; most rows are never computed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -121,7 +121,7 @@ class SpreadFeatures:
         return SpreadRows(self, rows)
 
     def weighed(self, vectors: Floats) -> Floats:
-        """Return the transpose of vectors with weighted columns, as input of :meth:`SpreadRows.times`."""
+        """Weigh the columns of vectors and transpose them, as input of :meth:`SpreadRows.times`."""
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
@@ -200,7 +200,7 @@ class SpreadFeatures:
         self._is_known[places] = True
 
     def _read_cached(self, rows: IntArray) -> None:
-        """Read lengths from the cache, in blocks; compute and cache missing blocks if worthwhile."""
+        """Read blocks of lengths from the cache; fill missing blocks if many rows are read."""
         blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
         for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
             start = block * BLOCK_ROWS
@@ -284,7 +284,7 @@ class SpreadRows:
         return chains
 
     def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
-        """Yield dense rows in batches whose products fit into the CPU cache, sparse rows at once."""
+        """Yield dense rows in batches that fit into the CPU cache, sparse rows in one batch."""
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
@@ -337,7 +337,7 @@ class SpreadRows:
 
 
 def _by_columns(left: Floats, right: Floats) -> Floats:
-    """Return ``left @ right`` in column-major order, which makes later operations on columns fast."""
+    """Return ``left @ right`` in column-major order, for fast operations on its columns."""
     product: Floats = (right.T @ left.T).T
     return product
 
