@@ -115,7 +115,7 @@ class GrownAdjacency(Adjacency):
         return self.base.is_directed
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of some nodes; None for all nodes."""
+        """Return the number of neighbours of each node in `nodes`; None for all nodes."""
         asked = np.arange(self.num_nodes) if nodes is None else nodes
         is_apart = self._is_apart[asked]
         found: IntArray = self.base.degrees(asked[~is_apart])
@@ -124,7 +124,7 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, self.apart.degrees(self._places_apart(asked[is_apart])))
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Return the sums of edge weights of some nodes; None for all nodes."""
+        """Return the sum of edge weights of each node in `nodes`; None for all nodes."""
         if not self.is_weighted:
             return self.degrees(nodes)
         asked = np.arange(self.num_nodes) if nodes is None else nodes
@@ -173,7 +173,7 @@ class GrownAdjacency(Adjacency):
 
 
 def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
-    """Return an adjacency with added edges and nodes; None if this adds weights or directions.
+    """Return an adjacency with added edges and nodes.
 
     An edge that exists already gets the larger of its two weights.
 
@@ -181,6 +181,10 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
         before: The adjacency, which stays as it is.
         new: Entries of the new edges, in both directions.
         num_nodes: Number of nodes after growth.
+
+    Returns:
+        The adjacency; None if `new` has weights or directions and `before` has none, because then
+        all rows change.
     """
     if (new.weights is not None and not before.is_weighted) or (
         new.directions is not None and not before.is_directed

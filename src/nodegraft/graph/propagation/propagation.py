@@ -224,7 +224,7 @@ class PropagatedFeatures:
         features: Stored,
         changed: Callable[[int], NDArray[np.bool_]],
     ) -> "PropagatedFeatures":
-        """Return the propagated features after growth of the graph, with unchanged rows cached.
+        """Return the propagated features after growth of the graph; unchanged rows stay cached.
 
         Args:
             adjacency: Edges after growth.

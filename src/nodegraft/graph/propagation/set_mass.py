@@ -12,9 +12,9 @@ from nodegraft.graph.edges.matrix import IntArray, is_run
 
 TOLERANCE = 1e-3
 """Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is
-heat divided by the root of the degree, and so is its error. If all degrees are similar, this is also the
-error of mass relative to its mean over all nodes. Otherwise that relative error may be larger,
-because the total is smaller for heat that reaches nodes of much higher degree."""
+heat divided by the root of the degree, and so is its error. If all degrees are similar, this is
+also the error of mass relative to its mean over all nodes. Otherwise that relative error may be
+larger, because the total mass is smaller where heat reaches nodes of much higher degree."""
 
 LEAST_TOTAL = 10 * TOLERANCE
 """If total heat is less than this, it may be mostly error: nearly all heat was lost to hidden
@@ -42,7 +42,7 @@ class SetMass(NamedTuple):
     """Like :attr:`totals`, but with mass limited to :data:`PEAK` times the mean at each node."""
 
     late_nodes: IntArray
-    """Nodes that were new or had no edges when :attr:`mass` was computed, ascending."""
+    """Nodes that did not exist or had no edges when :attr:`mass` was computed; ascending."""
 
     late: NDArray[np.float32]
     """Mass at :attr:`late_nodes`, instead of :attr:`mass`: times x late nodes."""
