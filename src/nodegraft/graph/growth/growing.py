@@ -2,9 +2,9 @@
 
 Row i of S^h X changes only if an edge was added at most h steps away from node i.
 ``Growth.within(h)`` marks the nodes whose rows may have changed in this way; cached rows of all
-other nodes stay valid. Graphs refer to their ancestors weakly, so they do not keep them in memory. All caches are rebuilt if growth
-touches more than an eighth of all nodes, removes nodes, adds an edge type, or adds weights or
-directions to an edge type that had none.
+other nodes stay valid. Graphs refer to their ancestors weakly, so they do not keep them in memory.
+All caches are rebuilt if growth touches more than an eighth of all nodes, removes nodes, adds an
+edge type, or adds weights or directions to an edge type that had none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -41,7 +41,7 @@ class RowMap:
 
     @torch.no_grad()
     def __call__(self, rows: Matrix) -> FloatArray:
-        """Return the mapped rows; the last digits of a row may depend on the rest of the batch.
+        """Apply the map to rows; the last digits of a result may depend on the other rows.
 
         Args:
             rows: Some rows, perhaps memory-mapped; sparse only if the map is a product alone.
