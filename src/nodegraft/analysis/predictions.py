@@ -355,8 +355,8 @@ def predict_new_rows(
         state: Version that predicts.
         rows: New rows: columns of the node table and, optionally, ``edges``.
         version: Number of the version.
-        args: Further positional arguments of :func:`predict_in_blocks`.
         key: Column with the key of each row.
+        args: Further positional arguments of :func:`predict_in_blocks`.
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """
     view = rows_view(state.graph, rows, key)

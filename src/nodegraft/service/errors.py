@@ -92,7 +92,7 @@ def internal_error(error: Exception) -> HttpError:
     """Log an unexpected error, and return a response without its details.
 
     Args:
-            error: Unexpected error.
+        error: Unexpected error.
     """
     LOG.error("a request failed", exc_info=error)
     advice = "Tell the operator of this service: its log has the details."

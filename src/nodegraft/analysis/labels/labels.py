@@ -14,7 +14,7 @@ from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
 
 HELD_OUT, FEWEST = 0.2, 10
-"""Share of a class's labels that is held out, and least number of labels at which it is."""
+"""Share of a class's labels to hold out, and least number of labels for holding out any."""
 
 Keys = tuple[Key, ...]
 
