@@ -22,13 +22,13 @@ from nodegraft.tables.labels import Labels, keys_by_class
 
 @dataclass(frozen=True)
 class ProbabilityBin:
-    """Predictions of similar probability."""
+    """Bin of predictions with similar probability."""
 
     probability: float
     """Mean probability of these predictions."""
 
     count: AccuracyCount
-    """How many of them are correct."""
+    """Number of predictions in the bin, and how many of them are correct."""
 
     def to_json(self) -> dict[str, Any]:
         """Return mean probability, counts, share and interval as plain JSON."""
@@ -38,7 +38,7 @@ class ProbabilityBin:
 def probability_bins(
     probability: NDArray[np.float64], is_right: NDArray[np.bool_], bins: int = 10
 ) -> tuple[ProbabilityBin, ...]:
-    """Group predictions by probability into bins of equal width; empty ones are left out.
+    """Group predictions by probability into bins of equal width; omit empty bins.
 
     >>> [(one.probability, one.count.asked, one.count.right) for one in probability_bins(
     ...     np.array([0.25, 0.95, 1.0]), np.array([False, True, False]))]
@@ -47,6 +47,7 @@ def probability_bins(
     Args:
         probability: Probability of each prediction, from 0 to 1.
         is_right: Whether each prediction is correct.
+        bins: Number of bins between 0 and 1.
     """
     place = np.minimum((probability * bins).astype(np.int64), bins - 1)
     return tuple(
@@ -59,13 +60,13 @@ def probability_bins(
 
 
 def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
-    """Return the mean distance of accuracy from probability over all predictions (ECE).
+    """Return the expected calibration error (ECE): mean of ``|accuracy - probability|``.
 
     >>> calibration_error((ProbabilityBin(0.75, AccuracyCount(4, 2)),))
     0.25
 
     Args:
-        bins: All predictions, grouped; at least one.
+        bins: Bins of all predictions; at least one prediction.
     """
     total = sum(group.count.asked for group in bins)
     return (
@@ -88,11 +89,11 @@ class CorrectCounts:
     """Class name -> number of its nodes that were predicted."""
 
     right: dict[str, int]
-    """Class name -> number of these predictions that are correct."""
+    """Class name -> number of its nodes that were predicted correctly."""
 
     @property
     def nodes(self) -> int:
-        """Number of nodes of all classes."""
+        """Total number of predicted nodes."""
         return sum(self.asked.values())
 
     @property
@@ -104,15 +105,15 @@ class CorrectCounts:
         """Return the share of correct predictions for one class.
 
         Args:
-            name: A class with nodes.
+            name: Name of a class with at least one predicted node.
         """
         return self.right[name] / self.asked[name]
 
     def renamed(self, names: Mapping[str, str]) -> "CorrectCounts":
-        """Return the counts under other class names; classes that get the same name are added up.
+        """Return the counts under new class names; sum the counts of classes with equal names.
 
         Args:
-            names: Class name -> its other name.
+            names: Current class name -> new class name.
         """
         asked, right = Counter[str](), Counter[str]()
         for name in self.asked:
@@ -131,6 +132,8 @@ def count_correct(
     """Count the correct predictions of a version for nodes whose class is known.
 
     Args:
+        state: Version that predicts the nodes.
+        nodes: True class -> keys of its nodes.
         accepted: Class name -> predictions that count as correct; None for the class name alone.
     """
     keys = [key for members in nodes.values() for key in members]
@@ -147,10 +150,16 @@ def count_correct(
 def held_out_accuracy(
     before: State, after: State, names: ClassSuccession
 ) -> tuple[CorrectCounts, CorrectCounts]:
-    """Count correct predictions before and after for nodes that both versions hold out.
+    """Count correct predictions of two versions for nodes that are held out in both.
 
-    Predictions before count under the names after: classes that were merged are one. Where a class
-    was split, any of its parts is correct, as the version before could not tell them apart.
+    Both counts use the class names of the later version, so merged classes are counted as a single
+    class. Where a class was split, a prediction of any of its parts is correct, because the earlier
+    version could not tell the parts apart.
+
+    Args:
+        before: Earlier version.
+        after: Later version.
+        names: Maps classes of the earlier version to those of the later version.
     """
     nodes = _held_out_in_both(before.labels, after.labels, names)
     old_names = {
@@ -168,7 +177,7 @@ def held_out_accuracy(
 def _held_out_in_both(
     before: StoreLabels, after: StoreLabels, names: ClassSuccession
 ) -> dict[str, tuple[Key, ...]]:
-    """Return old class -> nodes held out for it before, and for what continues it after."""
+    """Return old class -> nodes that are held out for it before, and for its successors after."""
     common = {}
     for name, keys in before.held_out.items():
         later = {key for new in names.of(name) if new in after for key in after[new].held_out}
@@ -177,16 +186,17 @@ def _held_out_in_both(
 
 
 def split_half_check(before: State, new: Nodes) -> CorrectCounts:
-    """Count the labels of each new class that are recognised by the other half of its labels.
+    """Test each new class: count labels that a model recognises from the other half of its labels.
 
-    Each class is learned as two classes, each from every other label. A node is correct if the half
-    that it is not in scores above every class of the version before. If a new class is a mixture of
-    known classes, these score higher. One version is made for all new classes together.
+    The labels of each new class are dealt in turn to two halves, and each half is learned as a
+    separate class. A node is recognised if the class of the other half scores higher than every
+    class of the version before. Known classes score higher if the new class is a mixture of them.
+    A single temporary version tests all new classes together.
 
     Args:
-        before: The version without the new classes.
-        new: Class name -> training nodes. Classes with a single node are left out; all are, if the
-            method would have to be fitted again.
+        before: Version without the new classes.
+        new: New class -> training nodes. Classes with a single node are omitted. The result is
+            empty if the method would have to be fitted again.
     """
     taken = {*before.labels, *new}
     halves = {
@@ -221,7 +231,7 @@ def _unused_name(name: str, half: int, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class LabelledPredictions:
-    """True and predicted class of nodes."""
+    """True and predicted class of labelled nodes."""
 
     truth: list[str]
     """True class of each node."""
@@ -237,7 +247,7 @@ class LabelledPredictions:
 
     @property
     def is_right(self) -> NDArray[np.bool_]:
-        """Whether each prediction is correct; a withheld one is not."""
+        """Whether each prediction is correct; False where the prediction is withheld."""
         pairs = zip(self.truth, self.predictions, strict=True)
         return np.array([true == predicted for true, predicted in pairs], dtype=bool)
 
@@ -260,7 +270,7 @@ class LabelledPredictions:
 
     @property
     def by_class(self) -> dict[str, AccuracyCount]:
-        """True class -> correct predictions for its nodes."""
+        """True class -> number of its nodes, and number of correct predictions for them."""
         asked = Counter(self.truth)
         right = Counter(np.array(self.truth, dtype=object)[self.is_right].tolist())
         return {name: AccuracyCount(asked[name], right[name]) for name in asked}
@@ -272,10 +282,10 @@ class LabelledPredictions:
 
     @property
     def calibration(self) -> tuple[ProbabilityBin, ...]:
-        """Correct predictions by their probability, in ten bins; empty ones are left out.
+        """Accuracy of predictions in ten bins of equal width of probability; no empty bins.
 
-        Not by confidence: labelled nodes belong to known classes, and in an open world confidence
-        also counts how likely that is.
+        Bins use probability, not confidence: all labelled nodes belong to known classes, but
+        confidence in an open world also includes how likely that is.
         """
         return probability_bins(self.probability, self.is_right)
 
@@ -286,8 +296,9 @@ def predict_labelled(
     """Predict nodes whose class is known.
 
     Args:
-        labels: The true classes; None for the held-out nodes of the version.
-        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+        state: Version that predicts the nodes.
+        labels: True classes; None for the held-out nodes of the version.
+        min_confidence: Between 0 and 1: withhold predictions with less confidence.
     """
     node_keys = state.labels.held_out if labels is None else keys_by_class(labels)
     truth = {name: several(keys, f"nodes of class {name!r}") for name, keys in node_keys.items()}
@@ -298,7 +309,7 @@ def predict_labelled(
             "labels of its own where a class has ten or more."
         )
     predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
-    # Not `found.classes`: held-out nodes have a label of their own, which is the true class.
+    # `found.classes` would return the label of a held-out node, which is always the true class.
     classes = [name for name in truth for _ in truth[name]]
     return LabelledPredictions(
         classes, predictions.predictions, predictions.probability, predictions.confidence

@@ -1,4 +1,4 @@
-"""Predictions for a sample of nodes: counts by class, and drift between two versions."""
+"""Prediction counts by class for a sample of nodes, and drift between two versions."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ CONFIDENT = 0.9
 """Predictions with less confidence count as uncertain."""
 
 ALARM = 0.1
-"""Distance above which a drift is reported, unless it is within noise."""
+"""Alarm threshold: a distance above it is reported as drift, unless it is within noise."""
 
 
 @dataclass(frozen=True)
 class ClassCount:
-    """Predictions of one class."""
+    """Number of predictions of one class."""
 
     predicted: int
-    """Number of sampled nodes that are predicted to be of the class."""
+    """Number of sampled nodes whose predicted class is this class."""
 
     uncertain: int | None
     """Number of these predictions with a confidence below :data:`CONFIDENT`; None if the method
@@ -35,17 +35,17 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class PredictionCounts:
-    """Predictions for a sample of nodes, counted by class."""
+    """Prediction counts by class for a sample of nodes."""
 
     sampled: int
-    """Number of nodes: all, or a fair sample."""
+    """Number of sampled nodes; all nodes of a small graph."""
 
     classes: dict[str, ClassCount]
-    """Class name -> its predictions."""
+    """Class name -> number of its predictions."""
 
 
 def count_predictions(state: State) -> PredictionCounts:
-    """Count the predictions for a fair sample of nodes by class."""
+    """Count predictions by class for a sample of nodes, selected by the hash of their keys."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     found = state.predict(rows)
     uncertain = found.confidence < CONFIDENT
@@ -61,7 +61,11 @@ def count_predictions(state: State) -> PredictionCounts:
 def shifts(before: State, after: State) -> list[Shift]:
     """Return the drift of predictions, confidence, edges and features between two versions.
 
-    Features are left out where another text encoder made them.
+    Features are not compared if the two versions used different text encoders.
+
+    Args:
+        before: Earlier version.
+        after: Later version.
     """
     states = (before, after)
     rows = [state.graph.sampled(SAMPLE, state.graph.rows[:0]) for state in states]
@@ -106,7 +110,7 @@ def _confidence_shift(before: Floats, after: Floats) -> Shift:
 
 
 def _distribution_shift(measure: str, before: Floats, after: Floats) -> Shift:
-    """Compare two distributions by the statistic of Kolmogorov and Smirnov."""
+    """Compare two distributions by the Kolmogorov-Smirnov statistic."""
     places = np.union1d(before, after)
     old, new = (
         np.searchsorted(np.sort(some), places, side="right") / some.size for some in (before, after)

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong: each is compared with what the other labels say of its node."""
+"""Label audit: find labels that contradict the predictions of a model trained without them."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -25,17 +25,17 @@ from nodegraft.model.prediction_sets import models_without_a_fold
 Floats = NDArray[np.float64]
 
 SMALLEST = 1e-300
-"""Stands for a probability of 0 in logarithms."""
+"""Smallest probability in logarithms; it replaces 0."""
 
 
 class LeftOutScores(NamedTuple):
-    """Probabilities of labelled nodes, by models that did not learn the label of the node."""
+    """Probabilities of labelled nodes, from models that were trained without the node's label."""
 
     rows: IntArray
-    """The labelled nodes, by row."""
+    """Row numbers of the labelled nodes."""
 
     targets: NDArray[np.int64]
-    """Column of the label of each node."""
+    """Label of each node, as a column of ``probabilities``."""
 
     probabilities: Floats
     """P(class | the node belongs to a known class): nodes x classes."""
@@ -46,14 +46,14 @@ def audit_labels(
 ) -> Records[SuspiciousLabel]:
     """Return the labels that are most probably wrong, the most suspicious first.
 
-    A label is scored by a model that learned without it (:func:`left_out_scores`); nothing is
-    trained. Labels are ranked by the odds of the likeliest other class against the label, and only
-    those are returned for which another class is likelier. A class with a single label cannot be
-    left out, so that label is not checked.
+    Each label is scored by a model that was trained without it (:func:`left_out_scores`); the
+    method is not fitted again. Labels are ranked by the odds of the likeliest other class against
+    the label; a label is returned only if another class is likelier. The label of a class with a
+    single label is not checked, because it cannot be left out.
 
     Args:
-        state: The version.
-        count: Largest number of labels.
+        state: Version whose labels are checked.
+        count: Largest number of labels to return.
         listener: Receives progress.
     """
     validate_value("count", count, PositiveInt)
@@ -65,7 +65,7 @@ def audit_labels(
     names, graph = state.model.classes_, state.graph
     own, best, other = _compared(scores)
     odds = np.log(np.maximum(other, SMALLEST)) - np.log(np.maximum(own, SMALLEST))
-    # The hash of a key decides between equal ones, not the order of a table.
+    # Order equal scores by key hash, so that the order of the tables makes no difference.
     places = hash_order(graph.key_array_of(scores.rows))
     ranked = places[np.argsort(-odds[places], kind="stable")]
     suspicious = Records[SuspiciousLabel]()
@@ -80,14 +80,14 @@ def audit_labels(
 
 
 def left_out_scores(state: State, listener: Listener = SILENT) -> LeftOutScores:
-    """Return the probabilities of all labelled nodes, by models that did not learn their label.
+    """Return the probabilities of all labelled nodes, from models trained without their label.
 
-    Held-out labels are scored by the model itself. Training labels are scored, a fifth of each
-    class at a time, by the model with the other four fifths of the labels: of a class with five
-    labels or fewer, one label is left out at a time.
+    Held-out labels are scored by the model of the version. Training labels are scored by five-fold
+    cross-validation: each fold has a fifth of the labels of every class, or a single label if the
+    class has five labels or fewer.
 
     Args:
-        state: The version.
+        state: Version whose labels are scored.
         listener: Receives progress.
     """
     model, graph = state.model, state.graph
@@ -115,7 +115,7 @@ def _scored(model: Method, graph: Graph, labels: NodeLabels) -> LeftOutScores:
 
 
 def _compared(scores: LeftOutScores) -> tuple[Floats, IntArray, Floats]:
-    """Return P(label), the likeliest other class, and its probability."""
+    """Return the probability of each label, the likeliest other class, and its probability."""
     nodes = np.arange(scores.rows.size)
     own = scores.probabilities[nodes, scores.targets]
     others = scores.probabilities.copy()
@@ -130,7 +130,7 @@ def _neighbour_labels(graph: Graph, state: State, row: int) -> Counter[str]:
 
 
 def _reason(label: str, suggested: str, own: float, other: float, neighbours: Counter[str]) -> str:
-    """Return why a label is suspicious.
+    """Return a sentence that explains why a label is suspicious.
 
     >>> _reason("hats", "shoes", 0.02, 0.9, Counter(shoes=3, hats=1))
     'Without this label, shoes has 90.0 % and hats 2.0 %; of 4 labelled neighbours, 3 are shoes \
@@ -147,7 +147,7 @@ and 1 hats.'
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, never rounded to certainty.
+    """Return a share in percent; 0 % and 100 % are never shown.
 
     >>> _percent(0.99999), _percent(0.5), _percent(0.0)
     ('>99.9 %', '50.0 %', '<0.1 %')

@@ -1,4 +1,4 @@
-"""Learning curve of a version: accuracy of its method, fitted on fewer of its labels."""
+"""Learning curve of a version: held-out accuracy of its method against the number of labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,18 +14,18 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keys import several
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Numbers of labels of a class, of which those smaller than the largest class are measured."""
+"""Default numbers of training labels per class; used if the largest class has more labels."""
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Accuracy of a method that was fitted on some of the labels."""
+    """Held-out accuracy of a method that was fitted on a subset of the labels."""
 
     labels_of_a_class: int
-    """Largest number of training labels of a class."""
+    """Largest number of training labels per class."""
 
     labels: int
-    """Number of training labels of all classes."""
+    """Total number of training labels."""
 
     asked: int
     """Number of held-out nodes."""
@@ -35,20 +35,22 @@ class CurvePoint:
 
     @property
     def count(self) -> AccuracyCount:
-        """Correct predictions, with their share and its interval."""
+        """Number of held-out nodes and of correct predictions, with accuracy and its interval."""
         return AccuracyCount(self.asked, self.right)
 
 
 def learning_curve(
     state: State, sizes: Sequence[int] | None = None, listener: Listener = SILENT
 ) -> list[CurvePoint]:
-    """Fit the method on a few labels of each class, then on more; measure on the held-out nodes.
+    """Measure held-out accuracy of the method, fitted on ever more training labels per class.
 
-    The labels of a class are chosen by the hashes of their keys, so a larger number contains a
-    smaller one. Each point is one fit from scratch.
+    Each point is fitted from scratch. Labels of a class are ordered by the hashes of their keys, so
+    a larger subset contains every smaller one.
 
     Args:
-        sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
+        state: Version whose graph, labels and method are used.
+        sizes: Largest numbers of training labels per class; None for 2, 5, 10, 20 … and all.
+        listener: Receives progress.
     """
     largest = max(len(one.taught) for one in state.labels.values())
     chosen = (

@@ -1,4 +1,4 @@
-"""Map of a graph: positions of nodes in the plane, similar nodes close together."""
+"""Two-dimensional map of a graph (t-SNE): similar nodes are close together."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,47 +13,47 @@ from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, normalise_
 from nodegraft.model.hooks import Capability
 
 NODES = 1_500
-"""Largest number of sampled nodes: more would take longer and overlap."""
+"""Largest number of sampled nodes; with more, t-SNE takes longer and points overlap."""
 
 NEIGHBOURS, STEPS = 30.0, 400
 """Perplexity and number of iterations of t-SNE."""
 
 FEWEST = 10
-"""With fewer nodes, the first two principal directions are used instead of t-SNE."""
+"""Smallest number of nodes for t-SNE; smaller maps show the first two principal directions."""
 
 LABELLED, OF_EACH = 500, 10
-"""Largest number of labelled nodes that are added, in all and of each class: a sample may have no
-node of a small class."""
+"""Largest number of labelled nodes that are added, in total and per class. The sample alone may
+contain no node of a small class."""
 
 ALIKE = 5
-"""An added node is placed at the median of so many sampled nodes that are most similar to it."""
+"""Number of most similar sampled nodes; an added node is placed at the median of their places."""
 
 BLOCK = 8_192
-"""Number of added nodes that are placed at a time."""
+"""Batch size for placing added nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeMap:
-    """Positions of some nodes of a graph in the plane."""
+    """Positions of sampled nodes on a two-dimensional map."""
 
     rows: IntArray
-    """The nodes, by row."""
+    """Row numbers of the nodes."""
 
     places: NDArray[np.float64]
     """Horizontal and vertical position, each from 0 to 1: nodes x 2."""
 
 
 def node_map(state: State) -> NodeMap:
-    """Return a map of a fair sample of nodes, made by t-SNE of the model's embeddings.
+    """Return a t-SNE map of the embeddings of a sample of nodes, selected by key hash.
 
     Nodes with similar embeddings are close on the map (van der Maaten and Hinton 2008,
-    https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances mean little. The map is in
-    the cache of the graph, so that all processes that serve a store show the same one.
+    https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances mean little. The map is
+    stored in the graph's cache, so that all processes that serve a store show the same map.
     """
     if Capability.EMBED not in state.model.capabilities():
         raise NotSupportedError(state.model.name, Capability.EMBED)
     rows = state.graph.sampled(NODES, state.graph.rows[:0])
-    # The key does not contain the labels, so that nodes keep their positions when classes change.
+    # The cache key omits labels, so that nodes keep their positions when classes change.
     depends_on = ("map", state.model.name, NODES, STEPS)
     cached = state.graph.array_cache.get(*depends_on)
     if cached is None:
@@ -63,9 +63,9 @@ def node_map(state: State) -> NodeMap:
 
 
 def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_], list[str]]:
-    """Return positions and predicted classes of a map, and all classes in order of interest.
+    """Return positions and predicted classes of the nodes of a map, and all classes in order.
 
-    Classes of the latest session are first, because they are what changed; then the most frequent.
+    Classes of the latest session come first, because they are new; then the most frequent ones.
     """
     drawn = with_more(state, node_map(state))
     classes = state.predict(drawn.rows).classes
@@ -79,9 +79,11 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
 
 
 def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
-    """Return a map that also has some labelled nodes of each class, and more nodes if asked.
+    """Return a map with some labelled nodes of each class added, and optionally more nodes.
 
     Args:
+        state: Version whose labelled nodes are added.
+        drawn: Map to extend.
         count: Number of nodes to sample from the graph; ignored unless above `NODES`.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
@@ -99,7 +101,7 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
 
 
 def _beside(own: Matrix, theirs: Matrix, drawn: NodeMap) -> NDArray[np.float64]:
-    """Return positions of nodes beside the most similar nodes of a map."""
+    """Return positions for new nodes: the median position of the most similar nodes of a map."""
     likeness = own @ theirs.T
     dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
     beside = np.argpartition(-dense, min(ALIKE, dense.shape[1]) - 1, axis=1)[:, :ALIKE]

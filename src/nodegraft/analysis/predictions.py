@@ -1,4 +1,4 @@
-"""Predictions of a version of a store, and the source of each class."""
+"""Tables of predictions of a version, with the source of each class."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,108 +26,110 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.new_rows import Row, rows_view
 
 Missing = Literal["error", "skip", "null"]
-"""Treatment of keys that the graph does not have: an error that names them, no row, or a row with
-no class and the reason ``unknown_key``."""
+"""How to treat keys that are not in the graph: raise an error that lists them, skip them, or return
+a row without a class and with the reason ``unknown_key``."""
 
 
 @dataclass(frozen=True, repr=False)
 class Predictions(Tabular):
-    """Table of predictions, one row for each given node, in the given order."""
+    """Table of predictions with a row for each requested node, in the requested order."""
 
     nodes: list[Key]
     """Keys of the nodes."""
 
     columns: NDArray[np.int64]
-    """Positions of each node's likeliest classes in ``names``, best first; -1 for a key that the
-    graph does not have."""
+    """Likeliest classes of each node as indices of ``names``, best first; -1 for a key that is not
+    in the graph."""
 
     names: tuple[str, ...]
     """All classes of the version."""
 
     probabilities: NDArray[np.float64]
-    """P(class | the node belongs to a known class) of each of ``columns``; NaN for an unknown
-    key."""
+    """P(class | the node belongs to a known class) for each entry of ``columns``; NaN for an
+    unknown key."""
 
     known: NDArray[np.float64]
-    """P(the node belongs to any known class); NaN for an unknown key, and without an estimate."""
+    """P(the node belongs to any known class); NaN for an unknown key or without an estimate."""
 
     labels: list[str | None]
-    """The label that users gave each node; None where there is none."""
+    """Label of each node, as given by users; None for a node without a label."""
 
     world: World
-    """Whether nodes may belong to classes that are not known."""
+    """Whether nodes may belong to unknown classes."""
 
     min_confidence: float | None
-    """Predictions with less confidence are withheld; None for none."""
+    """Confidence threshold below which predictions are withheld; None for no threshold."""
 
     ignore_labels: bool
-    """Whether ``classes`` are predictions also for nodes with a label."""
+    """Whether ``classes`` has predictions for labelled nodes too, instead of their labels."""
 
     version: int
-    """The version that predicted."""
+    """Number of the version that made the predictions."""
 
     coverage: float | None
-    """Share of nodes whose set must contain their class; None without prediction sets."""
+    """Share of nodes whose prediction set contains their class; None without prediction sets."""
 
     sets: list[tuple[str, ...]] | None
-    """Prediction set of each node, the likeliest class first; empty for an unknown key."""
+    """Prediction set of each node, the likeliest class first; empty for an unknown key; None
+    without prediction sets."""
 
     sets_note: str | None
-    """Sentence that names the classes for which the coverage holds one by one, and together."""
+    """Sentence on the coverage of prediction sets: the classes for which it holds individually, and
+    those for which it holds only together."""
 
     rows_note: str | None
-    """Sentences about values of new rows that are treated as missing, such as a category that the
-    store has never seen; None without any."""
+    """Sentences about values of new rows that are treated as missing, such as an unknown category;
+    None without such values."""
 
     key_type: KeyType
-    """Type of the column ``node``: that of the store's keys, but text if a given key is no integer
-    below 2**63."""
+    """Type of the column ``node``: the key type of the store, or text if a requested key is not an
+    integer below 2**63."""
 
     @property
     def top(self) -> list[list[str]]:
-        """The likeliest classes of each node, best first; empty for an unknown key."""
+        """Likeliest classes of each node, best first; empty for an unknown key."""
         names = np.array([*self.names, None], dtype=object)
         found = zip(names[self.columns].tolist(), self.is_found, strict=True)
         return [classes if there else [] for classes, there in found]
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """P(class | the node belongs to a known class) of the likeliest class."""
+        """P(class | the node belongs to a known class) of each node's likeliest class."""
         return self.probabilities[:, 0]
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """Confidence of each prediction, as :func:`nodegraft.model.confidence.confidence` says."""
+        """Confidence of each prediction; see :func:`nodegraft.model.confidence.confidence`."""
         return confidence(self.probability, self.known, self.world)
 
     @property
     def note(self) -> str | None:
-        """Sentence that confidence ignores unknown classes; None if it does not."""
+        """Sentence that confidence ignores unknown classes; None if confidence includes them."""
         missing = self.is_found & np.isnan(self.known)
         return NO_ESTIMATE if self.world == "open" and missing.any() else None
 
     @property
     def is_found(self) -> NDArray[np.bool_]:
-        """Whether the graph has each node."""
+        """Whether each node is in the graph."""
         return self.columns[:, 0] >= 0
 
     @property
     def is_given(self) -> NDArray[np.bool_]:
-        """Whether each node is found and its prediction has enough confidence."""
+        """Whether each node is in the graph and its prediction has enough confidence."""
         if self.min_confidence is None:
             return self.is_found
         return self.is_found & (self.confidence >= self.min_confidence)
 
     @property
     def predictions(self) -> list[str | None]:
-        """The predicted class of each node; None where it is withheld or the key is unknown."""
+        """Predicted class of each node; None if it is withheld or the key is unknown."""
         names = np.array([*self.names, None], dtype=object)
         given: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
         return given
 
     @property
     def classes(self) -> list[str | None]:
-        """The label of each node where it has one, else the prediction."""
+        """Label of each labelled node, and predicted class of all other nodes."""
         if self.ignore_labels:
             return self.predictions
         pairs = zip(self.labels, self.predictions, strict=True)
@@ -135,7 +137,7 @@ class Predictions(Tabular):
 
     @property
     def reasons(self) -> list[Reason]:
-        """Source of each class, or the reason why there is none."""
+        """Source of each class, or the reason why a node has no class."""
         rows = zip(self.is_found, self.is_given, self.labels, strict=True)
         return [self._reason(found, given, label) for found, given, label in rows]
 
@@ -150,7 +152,7 @@ class Predictions(Tabular):
         return len(self.nodes)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return plain JSON, an object for each node, as the HTTP service sends it."""
+        """Return a JSON object for each node, in the format of the HTTP service."""
         columns = zip(
             self.nodes,
             self.classes,
@@ -175,7 +177,7 @@ class Predictions(Tabular):
                 "reason": reason,
                 "top": [
                     {"class": other, "probability": share}
-                    # An unknown key has no class, although its row of probabilities is as wide.
+                    # An unknown key has no classes, but its row of probabilities has full width.
                     for other, share in zip(top, shares, strict=False)
                 ],
                 "set": None if members is None else list(members),
@@ -196,11 +198,11 @@ class Predictions(Tabular):
         ]
 
     def to_arrow(self) -> pa.Table:
-        """Return a table.
+        """Return the predictions as an Arrow table.
 
         Its columns are node, class, label, prediction, confidence, probability, known, reason,
-        class_1, probability_1 and so on for the likeliest classes, and set, a list of class names,
-        if coverage was given.
+        class_1, probability_1 and so on for the likeliest classes; and set, a list of class names,
+        if coverage was requested.
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
@@ -226,11 +228,12 @@ class Predictions(Tabular):
 def found_rows(
     graph: Graph, keys: Iterable[Key] | KeyArray, missing: Missing
 ) -> tuple[NDArray[np.int64], list[Key] | None]:
-    """Return row numbers of keys, and the keys that are left; None where all are in the graph.
+    """Return the row numbers of keys; also a list of keys if ``missing`` is ``null``, else None.
 
     Args:
-        missing: What happens to keys that the graph does not have; with ``null`` their row number
-            is -1.
+        graph: Graph that is searched.
+        keys: Keys to find.
+        missing: How to treat keys that are not in the graph; with ``null``, their row number is -1.
     """
     validate_value("missing", missing, Missing)
     if missing == "error":
@@ -243,11 +246,14 @@ def found_rows(
 def predict_rows(
     state: State, rows: IntArray, version: int, *args: Any, **options: Any
 ) -> Predictions:
-    """Return the predictions of a version for some nodes.
+    """Return the predictions of a version for some nodes as a single table.
 
     Args:
-        rows: The nodes, by row; -1 for a key that the graph does not have.
-        options: The same, by name.
+        state: Version that predicts.
+        rows: Row numbers of the nodes; -1 for a key that is not in the graph.
+        version: Number of the version.
+        args: Further positional arguments of :func:`predict_in_blocks`.
+        options: Further keyword arguments of :func:`predict_in_blocks`.
     """
     blocks = list(predict_in_blocks(state, rows, version, *args, **options))
     sets = [members for block in blocks for members in block.sets or ()]
@@ -274,17 +280,19 @@ def predict_in_blocks(
     coverage: float | None = None,
     beside: RowsView | None = None,
 ) -> Iterator[Predictions]:
-    """Yield the predictions of a version, a block of nodes at a time; at least one block.
+    """Yield the predictions of a version in batches of nodes; at least one batch.
 
     Args:
-        rows: The nodes, by row; -1 for a key that the graph does not have.
+        state: Version that predicts.
+        rows: Row numbers of the nodes; -1 for a key that is not in the graph.
+        version: Number of the version.
         top: Number of classes for each node, the likeliest first.
-        min_confidence: Between 0 and 1: predictions with less confidence are withheld.
-        keys: Keys of the nodes; None for those of the rows, where none is -1.
-        ignore_labels: Whether the class of a labelled node is its prediction, not its label.
-        coverage: Between 0 and 1: also give a set of classes for each node that contains its class
-            for this share of nodes; None for no sets.
-        beside: The graph with rows that are not stored in it, if ``rows`` are such rows.
+        min_confidence: Between 0 and 1: withhold predictions with less confidence.
+        keys: Keys of the nodes; None to look them up, if no row number is -1.
+        ignore_labels: Whether to return the prediction for a labelled node instead of its label.
+        coverage: Between 0 and 1: also return a prediction set for each node, which contains the
+            node's class for this share of nodes; None for no sets.
+        beside: View of the graph with new rows that are not stored, if ``rows`` are such rows.
     """
     validate_value("top", top, PositiveInt)
     view: GraphView = state.graph
@@ -303,7 +311,7 @@ def predict_in_blocks(
                 f"{state.model.name} gives no calibrated confidence, so it cannot abstain: omit "
                 "min_confidence=… (--min-confidence), or use graft."
             )
-    # All blocks go into one table, so its key type is decided before the first block.
+    # All blocks form one table, so the key type of its column is decided before the first block.
     key_type = _column_type(state.graph, keys)
 
     def block(start: int, stop: int) -> Predictions:
@@ -341,10 +349,15 @@ def predict_in_blocks(
 def predict_new_rows(
     state: State, rows: Iterable[Row], version: int, *args: Any, key: str = "key", **options: Any
 ) -> Predictions:
-    """Return the predictions of a version for rows that are not in its graph, stored nowhere.
+    """Return the predictions of a version for new rows, without adding them to the graph.
 
     Args:
-        options: The same, by name.
+        state: Version that predicts.
+        rows: New rows: columns of the node table and, optionally, ``edges``.
+        version: Number of the version.
+        key: Column with the key of each row.
+        args: Further positional arguments of :func:`predict_in_blocks`.
+        options: Further keyword arguments of :func:`predict_in_blocks`.
     """
     view = rows_view(state.graph, rows, key)
     return predict_rows(
@@ -353,7 +366,7 @@ def predict_new_rows(
 
 
 def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
-    """Put values at the places of nodes that were found, and another one elsewhere."""
+    """Expand values of the nodes that were found to all nodes, with a fill value for the others."""
     if found.all():
         return values
     expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
@@ -362,11 +375,11 @@ def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> N
 
 
 def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:
-    return [None if value != value else value for value in values.tolist()]  # NaN is not itself
+    return [None if value != value else value for value in values.tolist()]  # NaN != NaN
 
 
 def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
-    """Return the type of a column that holds the given keys, known to the graph or not."""
+    """Return the type of a column for the given keys, which may be missing in the graph."""
     if graph.has_text_keys or keys is None:
         return graph.node_keys.key_type
     fits = integer_keys(keys)[1].tolist()
@@ -375,7 +388,7 @@ def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
 
 
 def _key_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
-    """Return keys as a column of one type; unknown keys may be null or of another type."""
+    """Return a column of the given type; keys that are not in the graph may have any type."""
     if key_type == "integer":
         return pa.array(nodes, pa.int64())
     return pa.array([None if node is None else str(node) for node in nodes], pa.string())

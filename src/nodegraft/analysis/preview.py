@@ -1,4 +1,4 @@
-"""Comparison of two versions: what a change does, also before it is made."""
+"""Comparison of two versions: how a change, made or only previewed, affects predictions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,69 +27,69 @@ from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
 
 EXAMPLES = 10
-"""Number of nodes whose prediction changes that are listed."""
+"""Number of listed examples of nodes whose prediction changes."""
 
 NORMAL, SEVERAL = 1.96, 3.0
-"""Standard errors that count as noise: for one number, and for the worst of many classes."""
+"""Noise limits in standard errors: for a single number, and for the worst of many classes."""
 
 MIXED_PROBABILITY, MIXED_SHARE = 0.5, 0.8
 """Labels of a new class look like a mixture of known classes if the version before predicted them
-with a higher mean probability than the first number, and no known class for a larger share of them
-than the second."""
+with a mean probability above the first number, and if no known class has a share of them above the
+second number."""
 
 
 @dataclass(frozen=True)
 class PriorPredictions:
-    """Predictions for the labels of a new class by the version before it."""
+    """Predictions of the earlier version for the labelled nodes of a new class."""
 
     classes: dict[str, int]
-    """Known class -> number of labels, the most frequent first."""
+    """Known class -> number of labelled nodes predicted as this class, most frequent first."""
 
     probability: float
     """Mean probability of these predictions."""
 
     @property
     def mixed(self) -> bool:
-        """Whether the labels look like a mixture of known classes."""
+        """Whether the labelled nodes look like a mixture of known classes."""
         counts = list(self.classes.values())
         return self.probability > MIXED_PROBABILITY and max(counts) < MIXED_SHARE * sum(counts)
 
 
 @dataclass(frozen=True)
 class Preview(Tabular):
-    """Changes between two versions."""
+    """Differences between two versions in predictions and held-out accuracy."""
 
     asked: int
-    """Number of nodes that were compared: all, or a fair sample."""
+    """Number of compared nodes: all nodes, or a sample."""
 
     nodes: int
-    """Approximate number of nodes that both versions have."""
+    """Approximate number of nodes that are in both versions."""
 
     flips: dict[tuple[str, str], int]
-    """(class before, class after) -> number of nodes, the most frequent first. A prediction whose
-    class was only renamed or merged is no change."""
+    """(class before, class after) -> number of nodes whose prediction changes, most frequent first.
+    A prediction of a class that was only renamed or merged does not count as changed."""
 
     examples: tuple[ChangedNode, ...]
-    """Some of these nodes that have no label, the most confident predictions first."""
+    """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
     before: CorrectCounts
-    """Held-out accuracy before, on classes that both versions have."""
+    """Correct predictions before the change, for held-out nodes of classes in both versions."""
 
     after: CorrectCounts
-    """Held-out accuracy after, on the same nodes."""
+    """Correct predictions after the change, for the same held-out nodes."""
 
     new: CorrectCounts
-    """Labels of each new class that the other half of its labels recognises."""
+    """Labels of each new class, and how many the other half of the class's labels recognises."""
 
     prior: dict[str, PriorPredictions]
-    """New class -> predictions for its labels by the version before."""
+    """New class -> predictions of the version before the change for its labelled nodes."""
 
     parts: dict[tuple[str, str], int]
     """(class that was split, its part) -> number of predictions that moved from the class to the
-    part; they are not among ``flips``."""
+    part; ``flips`` does not contain them."""
 
     changed: dict[str, ChangedClass]
-    """Classes that are new or have other labels."""
+    """Prediction counts of classes that are new or have other labels."""
 
     classes: int
     """Number of classes after the change."""
@@ -100,29 +100,29 @@ class Preview(Tabular):
         return sum(self.flips.values())
 
     def to_arrow(self) -> pa.Table:
-        """Return a table of the changes: before, after, nodes."""
+        """Return a table of changed predictions with the columns before, after and nodes."""
         before, after = ([pair[side] for pair in self.flips] for side in (0, 1))
         return pa.table({"before": before, "after": after, "nodes": list(self.flips.values())})
 
     @property
     def forgetting(self) -> float | None:
-        """Drop of held-out accuracy; None without held-out nodes."""
+        """Drop of held-out accuracy; None without held-out nodes. Negative if it increases."""
         if self.before.accuracy is None or self.after.accuracy is None:
             return None
         return self.before.accuracy - self.after.accuracy
 
     @property
     def noise(self) -> float | None:
-        """Drop that chance alone exceeds once in twenty times, and at least one node."""
+        """Largest drop of held-out accuracy within noise: 1.96 standard errors, at least 1 node."""
         accuracy, nodes = self.before.accuracy, self.before.nodes
         return None if accuracy is None else _noise(accuracy, nodes, NORMAL)
 
     def warnings(self) -> list[str]:
-        """Return sentences on what to check before the change is promoted; they block nothing."""
+        """Return warnings to check before promotion; they do not block the change."""
         return class_warnings(self.changed, self.classes, self.asked)
 
     def objections(self) -> list[str]:
-        """Return sentences against the change; none if held-out accuracy stays within noise."""
+        """Return reasons against the change; none if held-out accuracy stays within noise."""
         found = []
         old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
         if old is not None and new is not None and noise is not None and old - new > noise:
@@ -152,7 +152,8 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     """Compare the predictions of two versions for nodes that both have.
 
     Args:
-        after: The other; it may have other nodes.
+        before: Earlier version.
+        after: Later version; it may have other nodes.
         succession: Which classes were renamed, merged or split; None to derive it from the labels.
     """
     names = succession or ClassSuccession.between(before.labels, after.labels)
@@ -196,15 +197,15 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
 
 
 def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
-    """Compare the held-out accuracy of a version with the record of one that cannot be loaded.
+    """Compare held-out accuracy with the recorded accuracy of a version that cannot be loaded.
 
     Args:
         measures: Recorded measures of the version that cannot be loaded.
-        after: The version, with the same graph and labels.
+        after: Version to compare, with the same graph and labels.
     """
-    # There is no record where an older change was undone beneath later ones.
+    # Accuracy is not recorded if an older change was undone and later changes were replayed.
     record = measures.get("after") or {"asked": {}, "right": {}}
-    # Equal counts of a class mean that the same nodes are held out.
+    # If the number of held-out nodes of a class is equal, the nodes are the same.
     nodes = {
         name: keys
         for name, keys in after.labels.held_out.items()
@@ -229,7 +230,7 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
 
 
 def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
-    """Return classes whose nodes had no label before: not renamed, merged or split ones."""
+    """Return new classes whose nodes had no label before, not renamed, merged or split classes."""
     owned = before.owners()
     return {
         name: keys
@@ -245,6 +246,6 @@ def _prior_predictions(before: State, nodes: tuple[Key, ...]) -> PriorPrediction
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:
-    # Agresti and Coull: add four nodes, two of them correct, so that a share of 1 has noise too.
+    # Agresti-Coull interval: add four nodes, two of them correct, so that a share of 1 has noise.
     likely = (share * nodes + 2.0) / (nodes + 4.0)
     return max(errors * sqrt(likely * (1.0 - likely) / nodes), 1.0 / nodes)

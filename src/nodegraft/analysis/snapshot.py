@@ -19,27 +19,27 @@ from nodegraft.model.prediction_sets import SetCalibration
 from nodegraft.model.registry import make_method
 
 SAMPLE = 20_000
-"""Number of nodes that stand for all nodes of a large graph, drawn by the hash of their keys."""
+"""Sample size of nodes in a large graph; the sample is selected by the hash of their keys."""
 
 
 class NodePredictions(NamedTuple):
-    """Likeliest class of each node, and its confidence."""
+    """Likeliest class of each node, with its probability and confidence."""
 
     classes: NDArray[Any]
     """Likeliest class of each node."""
 
     probability: NDArray[np.float64]
-    """P(class | the node belongs to a known class)."""
+    """P(class | the node belongs to a known class) of the likeliest class."""
 
     known: NDArray[np.float64]
     """P(the node belongs to any known class)."""
 
     world: World
-    """Whether nodes may belong to classes that are not known."""
+    """Whether nodes may belong to unknown classes."""
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """Confidence of the likeliest class."""
+        """Confidence of each node's likeliest class."""
         return confidence(self.probability, self.known, self.world)
 
 
@@ -51,23 +51,23 @@ class State:
     """All nodes and edges."""
 
     labels: StoreLabels
-    """Labels for training, and held-out labels."""
+    """Labels of training nodes and held-out nodes."""
 
     model: Method
-    """Model that was trained on them."""
+    """Model that was trained on the graph and the training labels."""
 
     _cache: Memo[Any] = field(default_factory=Memo, repr=False, compare=False)
-    """Values computed once from graph, labels and model; states in another world share them."""
+    """Cache of values derived from graph, labels and model; states of another world share it."""
 
     @property
     def label_of(self) -> dict[Key, str]:
-        """Label of every labelled node, held-out ones included."""
+        """Node key -> label, including held-out nodes."""
         label_of: dict[Key, str] = self._cache.get("label_of", self.labels.owners)
         return label_of
 
     @property
     def set_calibration(self) -> SetCalibration:
-        """Calibration of prediction sets on held-out labels; small classes, which have none, are
+        """Calibration of prediction sets on held-out labels; classes without held-out labels are
         calibrated on their training labels."""
         calibration: SetCalibration = self._cache.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
@@ -75,10 +75,10 @@ class State:
         return calibration
 
     def predict(self, rows: IntArray) -> NodePredictions:
-        """Return the likeliest class of some nodes.
+        """Predict the likeliest class of some nodes.
 
         Args:
-            rows: The nodes, by row.
+            rows: Row numbers of the nodes.
         """
         scores = self.model.score_rows(self.graph, rows)
         return NodePredictions(
@@ -89,14 +89,14 @@ class State:
         )
 
     def in_world(self, world: World) -> "State":
-        """Return this state with a model of the given world; a closed method stays closed.
+        """Return this state with a model for the given world; ignored by closed-world methods.
 
         Args:
-            world: Whether nodes may belong to classes that are not known.
+            world: Whether nodes may belong to unknown classes.
         """
         if self.model.world == world or "world" not in self.model.get_params():
             return self
-        # Readers may hold the other state, so the model is copied. The cache is shared.
+        # Another thread may be using this state, so copy the model; the cache is shared.
         state: State = self._cache.get(
             ("world", world),
             lambda: replace(self, model=self.model._now().set_params(world=world)),
@@ -104,10 +104,10 @@ class State:
         return state
 
     def relabelled(self, labels: StoreLabels, listener: Listener = SILENT) -> "State":
-        """Return a state with other labels; the model is fitted again if it :meth:`needs_fit`.
+        """Return a state with new labels; the model is fitted again if :meth:`needs_fit` is true.
 
         Args:
-            labels: The other labels.
+            labels: New labels of all classes.
             listener: Receives progress.
         """
         model = self.model._now()
@@ -125,20 +125,20 @@ class State:
         return State(self.graph, labels, model)
 
     def on(self, graph: Graph) -> "State":
-        """Return a state with another graph; a model that takes labels directly is updated.
+        """Return a state with a new graph; a model with ``SET_LABELS`` is updated.
 
         Args:
-            graph: The other graph, which has all labelled nodes.
+            graph: New graph, which contains all labelled nodes.
         """
         model = self.model
         if Capability.SET_LABELS in model.capabilities():
-            # Each state has its own model, so that using both in turn keeps the caches of both.
+            # A copy of the model per state: alternating between states then keeps both caches.
             model = model._now()
             model.set_labels(graph, self.labels.taught_rows(graph), self.labels.sessions)
         return State(graph, self.labels, model)
 
     def refitted(self, listener: Listener = SILENT) -> "State":
-        """Return a state whose model is fitted from the start on the same graph and labels.
+        """Return a state whose model is fitted from scratch on the same graph and labels.
 
         Args:
             listener: Receives progress.
@@ -146,15 +146,15 @@ class State:
         taught = self.labels.taught_rows(self.graph)
         model = self.model._now().fit(self.graph, taught, listener=listener)
         if Capability.SET_LABELS in model.capabilities():
-            # Fitting forgets which session each class came in, so it is set again.
+            # Fitting discards the session of each class, so set it again.
             model.set_labels(self.graph, taught, self.labels.sessions)
         return State(self.graph, self.labels, model)
 
     def needs_fit(self, labels: StoreLabels) -> bool:
-        """Return whether the method must be fitted from the start to learn other labels.
+        """Return whether the method must be fitted from scratch to learn new labels.
 
         Args:
-            labels: The other labels.
+            labels: New labels of all classes.
         """
         if Capability.SET_LABELS in self.model.capabilities() or self._renaming(labels):
             return False
@@ -162,7 +162,7 @@ class State:
         return len(labels) == len(self.labels) or common != dict(self.labels)
 
     def _renaming(self, labels: StoreLabels) -> dict[str, str]:
-        """Return old name -> new name if other labels differ only in class names, else nothing."""
+        """Return old name -> new name if only class names differ, else an empty dict."""
         if list(labels.values()) != list(self.labels.values()):
             return {}
         pairs = zip(self.labels, labels, strict=True)
@@ -176,6 +176,6 @@ def first_state(
     parameters: dict[str, object],
     listener: Listener = SILENT,
 ) -> State:
-    """Return the state of a new model, fitted on the first labels."""
+    """Return the first state of a store, with a new model that is fitted on the first labels."""
     model = make_method(method, **parameters)
     return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))

@@ -1,4 +1,4 @@
-"""Suggestions of a version: nodes to label next, and groups that may be a new class."""
+"""Suggestions of a version: nodes to label next, and groups of nodes that may be a new class."""
 
 import warnings
 from collections.abc import Iterator
@@ -18,15 +18,19 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""Number of unlabelled nodes that are considered, and at least so many for each suggestion."""
+"""Number of unlabelled nodes to consider, and least number per suggestion."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
-    """Return unlabelled nodes to label next, those that represent most uncertain nodes first.
+    """Return unlabelled nodes to label next; first those that represent the most uncertain nodes.
 
-    A fair sample of nodes is clustered into ``count`` groups by k-means on the model's embeddings,
-    weighted by uncertainty; of each group the node nearest to the centre is returned (after Zhdanov
-    2019, https://arxiv.org/abs/1901.05954, who leaves out confident nodes first).
+    A sample of unlabelled nodes is clustered into ``count`` groups by k-means on the embeddings of
+    the model, weighted by uncertainty. The node nearest to the centre of each group is returned
+    (after Zhdanov 2019, https://arxiv.org/abs/1901.05954, who leaves out confident nodes first).
+
+    Args:
+        state: Version that predicts the nodes.
+        count: Number of nodes to suggest.
     """
     validate_value("count", count, PositiveInt)
     if Capability.EMBED not in state.model.capabilities():
@@ -58,18 +62,18 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
 def _centres(
     vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the position of the node nearest to each group's centre, and the group's weight."""
+    """Yield the index of the node nearest to the centre of each group, and the group's weight."""
     # Imported here because it is slow to import.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    # Equal nodes cannot be in different groups.
+    # Nodes with equal vectors cannot be in different groups.
     count = min(count, len(np.unique(vectors, axis=0)))
     groups = KMeans(count, n_init=1, random_state=0)
     with warnings.catch_warnings():
-        # Nodes that are almost equal give fewer groups, which is no error.
+        # Almost equal vectors give fewer groups than requested; ignore the warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # Weights must not all be 0, which they are if every prediction is certain.
+        # Add a small weight, because weights must not all be 0 if every prediction is certain.
         groups.fit(vectors, sample_weight=weights + 1e-9)
     distances = groups.transform(vectors)
     for group in range(count):
@@ -79,11 +83,11 @@ def _centres(
 
 
 DIMENSIONS = 64
-"""Number of dimensions; in thousands of words all nodes are far from each other."""
+"""Number of dimensions for clustering; in thousands of dimensions, all nodes are far apart."""
 
 
 def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
-    """Return the embeddings of nodes, in the dimensions in which these nodes differ most."""
+    """Return the embeddings of nodes, reduced to the dimensions of largest variation."""
     # Imported here because it is slow to import.
     from sklearn.decomposition import TruncatedSVD
 
@@ -94,48 +98,52 @@ def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
 
 
 def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
-    """Return the embeddings of nodes; in a graph without features, vectors of their neighbours."""
+    """Return the embeddings of nodes; for a graph without features, neighbour vectors."""
     vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
     return vectors if vectors.shape[1] else _neighbour_vectors(state.graph, rows)
 
 
 def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
-    """Return a row of length 1 for each node, with an entry for each neighbour and for itself.
+    """Return a unit vector for each node, with an entry for each neighbour and the node itself.
 
-    Class scores are not used, because a map must not change when classes are added.
+    Class scores are not used, so that a map does not change when classes are added.
     """
     counts, neighbours = graph.neighbours(rows)
     own = np.arange(rows.size)
     places = np.concatenate((np.repeat(own, counts), own))
     columns = np.concatenate((neighbours, rows))
     ones = np.ones(columns.size, dtype=np.float32)
-    # The constructor adds up entries at the same position.
+    # The constructor of the sparse matrix sums duplicate entries.
     shape = (rows.size, graph.num_nodes)
     return normalise_rows(csr_array((ones, (places, columns)), shape=shape))
 
 
 NEEDED = {Capability.EMBED, Capability.CALIBRATED}
-"""Capabilities that a method needs to find new classes."""
+"""Capabilities that a method needs for suggestions of new classes."""
 
 UNKNOWN = 0.5
-"""Nodes with a smaller probability of any known class count as nodes of unknown classes."""
+"""Threshold: a node counts as unknown if its probability of any known class is smaller."""
 
 MOST_UNKNOWN, MOST_KNOWN = 4_000, 1_000
-"""Most nodes of unknown and of known classes that are clustered, together."""
+"""Largest number of unknown and of known nodes in the clustering."""
 
 FEWEST = 15
-"""Smallest number of nodes of a group."""
+"""Smallest number of nodes in a group."""
 
 WORDS, EXAMPLES = 5, 3
-"""Number of terms and nodes that describe a group."""
+"""Number of top terms and of example nodes that describe a group."""
 
 
 def new_classes(state: State, count: int) -> list[NewClass]:
-    """Return groups of nodes that probably belong to no known class, the largest first.
+    """Return groups of nodes that may be a new class, the largest first.
 
     Groups are clusters of the model's embeddings (HDBSCAN: Campello, Moulavi and Sander 2013) in
-    which most nodes are of unknown classes; scattered nodes are in none. A class may be several
-    groups. A method without calibrated confidence finds none.
+    which most nodes have a low probability of any known class. Scattered nodes are in no group. A
+    real class may form several groups. A method without calibrated confidence finds no groups.
+
+    Args:
+        state: Version that predicts the nodes.
+        count: Largest number of groups to return.
     """
     validate_value("count", count, PositiveInt)
     if not state.model.capabilities() >= NEEDED:
@@ -164,7 +172,14 @@ def _sample(graph: Graph, rows: IntArray, count: int) -> IntArray:
 
 
 def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
-    """Return the nodes of unknown classes, which come first, of each cluster where most are."""
+    """Cluster vectors; return the unknown nodes of each cluster where they are the majority.
+
+    Clusters whose vectors are not more similar than all vectors are omitted.
+
+    Args:
+        vectors: Embeddings, those of unknown nodes first.
+        unknown: Number of unknown nodes.
+    """
     # Imported here because it is slow to import.
     from sklearn.cluster import HDBSCAN
 
@@ -179,21 +194,24 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
 
 
 def _similarity(vectors: NDArray[np.float64]) -> float:
-    """Return the length of the mean vector; it is 0 for a dense cluster without features."""
+    """Return the length of the mean vector: it is 0 if nodes have no features."""
     return float(np.linalg.norm(vectors.mean(axis=0)))
 
 
 def _nearest(vectors: NDArray[np.float64]) -> IntArray:
-    """Return the positions of the vectors nearest to their mean."""
+    """Return the indices of the vectors nearest to the mean vector."""
     distances = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
     return np.argsort(distances, kind="stable")[:EXAMPLES]
 
 
 def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tuple[str, ...]:
-    """Return the words that are most distinctive of some nodes, the most distinctive first.
+    """Return the most distinctive words in the texts of some nodes, the most distinctive first.
 
     Args:
-        graph: The graph; without text features there are no words.
+        graph: Graph of the nodes; without text features, no words are returned.
+        rows: Row numbers of the nodes.
+        others: Row numbers of the nodes to compare with.
+        count: Largest number of words.
     """
     words = graph.recipe.words if isinstance(graph.recipe, FeatureRecipe) else []
     if not words:
@@ -208,16 +226,16 @@ def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tup
 
 
 def log_odds(own: IntArray, others: IntArray) -> NDArray[np.float64]:
-    r"""Return how much more often each word occurs in a group than elsewhere, in standard errors.
+    r"""Return the log-odds of each word in a group against other nodes, in standard errors.
 
     .. math:: \frac{\log \frac{y_w + a_w}{n + a - y_w - a_w}
         - \log \frac{y'_w + a_w}{n' + a - y'_w - a_w}}
         {\sqrt{\frac{1}{y_w + a_w} + \frac{1}{y'_w + a_w}}}
 
-    :math:`y_w` of the :math:`n` words of the group and :math:`y'_w` of the :math:`n'` words of the
-    others are :math:`w`. The prior :math:`a` has as many words as the group, distributed as in both
-    together, so that a rare word must occur several times to count (Monroe, Colaresi
-    and Quinn 2008, "Fightin' Words").
+    Here :math:`y_w` of the :math:`n` words in the group are :math:`w`, and :math:`y'_w` of the
+    :math:`n'` words elsewhere. The prior :math:`a` has as many words as the group and the word
+    frequencies of both together, so that a rare word must occur several times to count (Monroe,
+    Colaresi and Quinn 2008, "Fightin' Words").
 
     >>> log_odds(np.array([8, 1, 9]), np.array([2, 0, 80])).round(1).tolist()
     [3.7, 1.2, -10.5]

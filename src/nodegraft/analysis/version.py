@@ -1,4 +1,4 @@
-"""Records of a store: versions, their descriptions and held-out accuracy, and promotions."""
+"""Records of a store's history: versions with their held-out accuracy, and promotions."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,15 +15,15 @@ CHANGES = {
     "edges_removed": ("edge", "removed"),
     "labels_lost": ("label", "lost"),
 }
-"""Name of a count in the detail of a version -> noun and verb that describe it."""
+"""Name of a count in the detail of a version -> noun and verb for describing the count."""
 
 PRUNING = ("prune", "purge")
-"""Actions that delete the objects of the versions they list."""
+"""Actions that delete stored objects of the versions in their detail."""
 
 
 @dataclass(frozen=True)
 class AccuracyCount:
-    """Number of correct predictions among held-out nodes."""
+    """Number of predicted nodes with a known class, and number of correct predictions."""
 
     asked: int
     """Number of nodes that were predicted."""
@@ -33,13 +33,13 @@ class AccuracyCount:
 
     @property
     def share(self) -> float | None:
-        """Share of correct predictions; None without nodes."""
+        """Accuracy: the share of correct predictions; None without nodes."""
         return self.right / self.asked if self.asked else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the share, as if held-out nodes had been drawn at random."""
-        # Help texts and lists of versions must not wait for NumPy.
+        """95 % interval of the accuracy, as if the nodes were a random sample."""
+        # Imported here, because help texts and version lists would wait for NumPy.
         from nodegraft.evaluation.metrics import share_interval
 
         return share_interval(self.right, self.asked) if self.asked else None
@@ -54,7 +54,7 @@ class AccuracyCount:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return counts, share and interval as plain JSON."""
+        """Return counts, accuracy and its interval as plain JSON."""
         return {**asdict(self), "share": self.share, "interval": self.interval}
 
 
@@ -63,20 +63,20 @@ class StateNames:
     """Names of the stored objects of a version."""
 
     graph: str
-    """Object that holds the graph."""
+    """Name of the stored graph."""
 
     labels: str
-    """Object that holds the labels."""
+    """Name of the stored labels."""
 
     model: str
-    """Object that holds the model."""
+    """Name of the stored model."""
 
     texts: str | None
-    """Object that holds the texts of nodes; None without texts."""
+    """Name of the stored node texts; None without texts."""
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Names of all objects."""
+        """Names of all stored objects of the version."""
         names = (self.graph, self.labels, self.model, self.texts)
         return tuple(name for name in names if name is not None)
 
@@ -89,53 +89,53 @@ class Version:
     """Number of the version; the first is 1."""
 
     parent: int | None
-    """Number of the version that was changed; None for the first."""
+    """Number of the version that the change was applied to; None for the first version."""
 
     action: str
     """Name of the change: ``init``, ``add``, ``undo`` …"""
 
     detail: dict[str, Any]
-    """Arguments of the change as plain JSON: enough to apply it again."""
+    """Arguments of the change as plain JSON; they suffice to replay it."""
 
     by: str
     """Author of the change."""
 
     note: str
-    """Reason that the author gave."""
+    """Reason for the change, as given by the author."""
 
     at: datetime
     """Time of the change, in UTC."""
 
     graph: str
-    """Object that holds the graph."""
+    """Name of the stored graph."""
 
     labels: str
-    """Object that holds the labels."""
+    """Name of the stored labels."""
 
     model: str
-    """Object that holds the model."""
+    """Name of the stored model."""
 
     measures: dict[str, Any]
-    """Measures before and after the change, as plain JSON."""
+    """Accuracy before and after the change, and other records of it, as plain JSON."""
 
     texts: str | None
-    """Object that holds the texts of nodes; None without texts."""
+    """Name of the stored node texts; None without texts."""
 
     @property
     def names(self) -> StateNames:
-        """Names of the objects of this version."""
+        """Names of the stored objects of this version."""
         return StateNames(self.graph, self.labels, self.model, self.texts)
 
     @property
     def held_out(self) -> AccuracyCount:
-        """Correct predictions for held-out nodes, as counted when the version was made."""
+        """Correct predictions for held-out nodes, counted when the version was made."""
         counts = self.measures.get("after", {})
         asked, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
         return AccuracyCount(asked, right)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Number and graph, under the names of results about this version."""
+        """Number of the version and name of its graph, as fields for results about it."""
         return {"model_version": self.number, "graph_version": self.graph}
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Version:
         return summary_html("Version of a store", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what a summary says: number, change, author, note, time and accuracy."""
+        """Return label and value pairs: number, change, author, note, time and accuracy."""
         return [
             ("version", f"{self.number}"),
             ("change", describe_version(self)),
@@ -159,13 +159,13 @@ class Version:
 
 @dataclass(frozen=True)
 class Promotion:
-    """Promotion or rollback: a version goes live."""
+    """Record of a promotion or rollback, which makes a version live."""
 
     number: int
     """Number of the promotion; the first is 1."""
 
     version: int
-    """Version that is live from then on."""
+    """Number of the version that becomes live."""
 
     action: str
     """``init``, ``promote`` or ``rollback``."""
@@ -174,7 +174,7 @@ class Promotion:
     """Author of the promotion."""
 
     note: str
-    """Reason that the author gave."""
+    """Reason for the promotion, as given by the author."""
 
     at: datetime
     """Time of the promotion, in UTC."""
@@ -186,7 +186,7 @@ def now() -> datetime:
 
 
 def describe_version(version: Version) -> str:
-    """Describe the change that a version made, without the keys of its nodes."""
+    """Describe the change of a version in a sentence, without node keys."""
     detail: dict[str, Any] = version.detail
     match version.action:
         case "add" | "relabel":
@@ -239,7 +239,8 @@ def version_ranges(numbers: list[int]) -> str:
     'versions 2-4, 7'
 
     Args:
-        numbers: Numbers of versions, ascending.
+        numbers: Version numbers in ascending order.
+
     """
     runs: list[list[int]] = []
     for number in numbers:

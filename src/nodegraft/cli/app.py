@@ -1,4 +1,4 @@
-"""The command line: commands by help panel. Nothing slow is imported before it is needed."""
+"""Command-line application: registers all commands by help panel; avoids slow imports."""
 
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -21,11 +21,11 @@ from nodegraft.cli.commands.lab import lists, methods, records, runs
 from nodegraft.cli.output import show_error
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
-"""Error of wrong options; click has it, which newer versions of typer contain."""
+"""Error for wrong options. It is a class of click, which newer versions of typer contain."""
 
 
 class _Program(TyperGroup):
-    """The program; with --json, wrong options are reported as JSON, too."""
+    """Command group that reports wrong options as JSON if --json is given."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         as_json = "--json" in ctx.args
@@ -56,7 +56,7 @@ PANELS = {
     "Serve": serve.COMMANDS,
     "Maintenance": maintenance.COMMANDS | doctor.COMMANDS,
 }
-"""Help panel -> its commands."""
+"""Help panel -> commands in the panel."""
 
 for panel, commands in PANELS.items():
     for name, command in commands.items():

@@ -1,4 +1,4 @@
-"""Shared code of commands that change a store: make or preview a change, and show it."""
+"""Code shared by commands that change a store: preview or make a change, and show the result."""
 
 import shlex
 from collections.abc import Callable
@@ -35,7 +35,7 @@ DRY_RUN = "Dry run: nothing was changed."
 
 
 def open_store(place: Path, listener: Listener = SILENT) -> "Store":
-    """Open a store; importing it is slow, so this happens when a command runs."""
+    """Open a store; it is imported here because the import is slow."""
     from nodegraft.store.store import Store
 
     return Store.open(place, listener=listener)
@@ -49,10 +49,14 @@ def edit_labels(
     terminal: Terminal,
     force_name: bool = False,
 ) -> Output[NewVersion | Comparison]:
-    """Change classes or labels of a store, or return what would change.
+    """Change classes or labels of a store, or preview the change.
 
     Args:
-        arguments: Arguments of the change, or a function that makes them from the store.
+        place: Folder of the store.
+        action: Name of the change.
+        arguments: Arguments of the change, or a function that computes them from the store.
+        options: Options of the command.
+        terminal: Shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
@@ -71,7 +75,7 @@ def edit_labels(
 
 
 def comparison(store: "Store", preview: "Preview") -> Output[Comparison]:
-    """Return what a change would do to the newest version of a store."""
+    """Return the result of a dry run: how a change would affect the newest version of a store."""
     texts = store.texts([flip.node for flip in preview.examples])
     value = Comparison.of(store.version(), preview)
     return Output(value, (preview_lines(preview, texts), DRY_RUN))
@@ -80,7 +84,7 @@ def comparison(store: "Store", preview: "Preview") -> Output[Comparison]:
 def make_version(
     place: Path, make: "Callable[[Store], Version]", terminal: Terminal
 ) -> Output[NewVersion]:
-    """Make a version of a store, and return what it changed."""
+    """Make a new version of a store, and return the result of the command."""
     with open_store(place, terminal) as store:
         terminal.stage("making the new version")
         return new_version(store, make(store))
@@ -89,7 +93,7 @@ def make_version(
 def preview_tables(
     place: Path, compare: "Callable[[Store], TablePreview]", terminal: Terminal
 ) -> Output[RowsComparison]:
-    """Return what new tables would change in a store."""
+    """Return the result of a dry run: how new tables would change a store."""
     with open_store(place, terminal) as store:
         terminal.stage("comparing tables")
         preview = compare(store)
@@ -100,7 +104,7 @@ def preview_tables(
 
 
 def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
-    """Return what a new version changed, and the model card of one that is live."""
+    """Return the result of a command that made a version, with the model card if it is live."""
     live, waiting = store.live, store.waiting()
     warnings = version.measures.get("warnings", [])
     text: list[RenderableType] = [version_line(version, live, waiting is not None)]
@@ -129,9 +133,9 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
 
 
 def written_card(store: "Store", version: int) -> tuple[str | None, RenderableType]:
-    """Return the path of the model card of a live version, and a line about it.
+    """Return the path of a live version's model card, and a line of text about it.
 
-    If writing the card failed, the store has logged why.
+    The path is None if writing the card failed; the store has logged the error.
     """
     path = store.card_path(version)
     if not path.exists():
@@ -141,7 +145,7 @@ def written_card(store: "Store", version: int) -> tuple[str | None, RenderableTy
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:
-    """Write a model card and its figures to a file of the user's choice."""
+    """Write a model card to a file that the user chose, and its figures beside it."""
     from nodegraft.analysis.card.markdown import card_files
 
     for name, text in card_files(card, store, place.stem).items():

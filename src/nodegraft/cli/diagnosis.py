@@ -31,14 +31,14 @@ EXTRAS = {
     "mlflow": "benchmark records in MLflow",
     "traces": "traces of requests",
 }
-"""Extra -> what it is for."""
+"""Optional dependency group (extra) -> its purpose."""
 
 LOW_DISK, LOW_MEMORY = 2e9, 1e9
-"""Fewer free bytes are a warning."""
+"""Limits of free disk space and memory in bytes; smaller values give a warning."""
 
 
 def installation() -> Iterator[Check]:
-    """Yield a check of every package that matters."""
+    """Yield checks of the installed versions, required packages and extras."""
     python = platform.python_version()
     yield Check("versions", "ok", f"nodegraft {version('nodegraft')}, Python {python}")
     for package in ("torch", "torch_geometric"):
@@ -56,7 +56,7 @@ def installation() -> Iterator[Check]:
 
 
 def _missing(extra: str) -> list[str]:
-    """Return the packages of an extra that are not installed, those of its own extras omitted."""
+    """Return the packages of an extra that are not installed; ignore extras that it includes."""
     wanted = [text for text in requires("nodegraft") or () if f'extra == "{extra}"' in text]
     names = [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in wanted]
     return [name for name in names if name != "nodegraft" and not _is_installed(name)]
@@ -71,10 +71,10 @@ def _is_installed(package: str) -> bool:
 
 
 def machine(place: Path | None) -> Iterator[Check]:
-    """Yield checks of processor, memory and disk.
+    """Yield checks of memory, disk space and PyTorch.
 
     Args:
-        place: Folder of a store; None for the working folder.
+        place: Folder of a store; None for the current folder.
     """
     yield from _torch()
     memory = available_bytes()
@@ -107,7 +107,7 @@ def _existing(place: Path) -> Path:
 
 
 def store_checks(place: Path) -> Iterator[Check]:
-    """Yield checks of a store."""
+    """Yield checks of a store: whether it opens, its database, versions and cache."""
     path = shlex.quote(str(place))
     if not any((place / name).exists() for name in ("store.json", "store.db")):
         yield Check(

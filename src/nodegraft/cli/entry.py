@@ -1,4 +1,4 @@
-"""Entry point of the ``nodegraft`` command; names the extra to install where it is missing."""
+"""Entry point of the ``nodegraft`` command; if an extra is missing, it says which to install."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command-line application."""
     try:
         from rich.console import Console
 
@@ -15,7 +15,7 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit("The nodegraft command needs an extra: pip install 'nodegraft[cli]'")
-    # By default, Rich ends the command with an error if a pipe is closed (`| head`).
+    # Replace Rich's handler, which exits with an error if a pipe is closed (`| head`).
     Console.on_broken_pipe = _end_quietly  # type: ignore[method-assign,assignment]
     try:
         app()
@@ -25,6 +25,6 @@ def main() -> None:
 
 
 def _end_quietly(*_: object) -> NoReturn:
-    # The reader of the output closed the pipe (`| head`), which is not an error.
+    # A closed pipe (`| head`) is no error, so discard the rest of the output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""Parse what commands are given: node keys, labels, tables, name=value pairs and dates."""
+"""Parsers for command-line values: node keys, labels, tables, name=value pairs and dates."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
 MAX_SEARCHED_KEYS = 100_000
-"""Similar keys are suggested for a misspelt one only in graphs of at most this size."""
+"""Largest number of nodes in a graph for suggesting keys that are similar to a misspelt key."""
 
 _DURATION = re.compile(r"(\d{1,5})([dh])")
 _UNITS = {"d": "days", "h": "hours"}
@@ -41,7 +41,7 @@ def name_value_pairs(settings: list[str] | None) -> dict[str, str]:
 
 
 def parse_expiry(text: str, at: datetime) -> datetime:
-    """Return the time that a duration or a date stands for.
+    """Parse a duration or a date as a time in UTC.
 
     >>> at = datetime(2030, 1, 1, tzinfo=UTC)
     >>> parse_expiry("30d", at).isoformat(), parse_expiry("2030-06-01", at).isoformat()
@@ -49,7 +49,8 @@ def parse_expiry(text: str, at: datetime) -> datetime:
 
     Args:
         text: Days (``30d``), hours (``12h``), or a date or time in ISO 8601, in UTC unless it
-            says otherwise.
+            contains another time zone.
+        at: Current time, from which a duration starts.
     """
     duration = _DURATION.fullmatch(text)
     try:
@@ -70,11 +71,12 @@ def parse_expiry(text: str, at: datetime) -> datetime:
 
 
 def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]":
-    """Parse node keys that are separated by commas, in the key type of a graph.
+    """Parse node keys that are separated by commas, and convert them to the graph's key type.
 
     Args:
-        text: Keys; a key with a comma is quoted, as in a CSV file.
-        must_exist: Whether keys that the graph does not have are an error, which names them all.
+        text: Keys; a key that contains a comma is quoted, as in a CSV file.
+        graph: Graph whose key type is used.
+        must_exist: Whether to raise an error that lists all keys that are not in the graph.
     """
     from nodegraft.graph.keys import integer_key, integer_key_or_text
 
@@ -92,7 +94,7 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
 
 
 def key_from(text: str, graph: "Graph") -> "Key":
-    """Parse one node key, in the key type of a graph; refuse one that the graph does not have."""
+    """Parse a node key, and convert it to the graph's key type; refuse an unknown key."""
     from nodegraft.graph.keys import integer_key
 
     _refuse_other_encodings(text)
@@ -105,7 +107,7 @@ def key_from(text: str, graph: "Graph") -> "Key":
 
 @contextmanager
 def similar_keys(graph: "Graph") -> Iterator[None]:
-    """Suggest similar keys if the only problem is a single text key that the graph lacks."""
+    """Add similar keys to the error message if a single text key is unknown."""
     try:
         yield
     except UnknownNodeError as error:
@@ -126,7 +128,7 @@ def _refuse_other_encodings(text: str) -> None:
 
 
 def joined_keys(keys: "Iterable[Key]") -> str:
-    """Join keys by commas, in the form that :func:`keys_from` parses.
+    """Join keys with commas, in the format that :func:`keys_from` parses.
 
     >>> joined_keys(["p17", "odd, one"])
     'p17,"odd, one"'
@@ -139,9 +141,12 @@ def joined_keys(keys: "Iterable[Key]") -> str:
 def keys_in_table(
     table: str, key: str, graph: "Graph", delimiter: str | None = None
 ) -> "list[Key]":
-    """Read the node keys in a table, in the key type of a graph.
+    """Read node keys from a table, and convert them to the graph's key type.
 
     Args:
+        table: Path or URL of the table.
+        key: Column with the node key.
+        graph: Graph whose key type is used.
         delimiter: Column separator of a CSV file; None to detect it.
     """
     from nodegraft.graph.keys import integer_key_or_text
@@ -151,7 +156,7 @@ def keys_in_table(
     read = read_source(table, "nodes", (key,), delimiter)
     require_columns([(read, (key,))], "Name the column with the node key with --key.")
     if not graph.has_text_keys and is_text(read.column(key)):
-        # Text that is not an integer names no node of this graph, which must not end the batch.
+        # A text that is not an integer is an unknown key in this graph, but not an error.
         texts = read.texts(key)
         return cast("list[Key]", [text and integer_key_or_text(text) for text in texts])
     read = read.with_keys([key], graph.node_keys.key_type)
@@ -162,7 +167,7 @@ def keys_in_table(
 def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
-    Keys that the graph does not have are refused by the change, with everything else.
+    Unknown keys are not checked here: the change reports them together with other problems.
     """
     graph = store.graph()
     if given.labels is not None:
@@ -181,9 +186,13 @@ def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]"
 def labels_in_table(
     table: str, graph: "Graph", key: str, label: str, repair: bool, delimiter: str | None
 ) -> "dict[str, list[Key]]":
-    """Read class name -> keys from a table; refuse one without any label.
+    """Read class name -> keys from a table; refuse a table without labels.
 
     Args:
+        table: Path or URL of the table.
+        graph: Graph whose key type is used.
+        key: Column with the node key.
+        label: Column with the class name.
         repair: Whether to correct or drop invalid rows.
         delimiter: Column separator of a CSV file; None to detect it.
     """
@@ -202,7 +211,7 @@ def labels_in_table(
 
 
 def listed_labels(labels: "KeyedLabels", table: str, column: str) -> "dict[str, list[Key]]":
-    """Return class name -> keys; refuse a table without any label."""
+    """Return class name -> keys; refuse a table without labels."""
     from nodegraft.tables.sql.place import is_database
 
     if not labels:

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take, each declared once."""
+"""Arguments and options that several commands share; each is declared once."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -16,7 +16,7 @@ INTENT_FIELDS = ("note", "override", "promote")
 
 
 class KeyTypes(StrEnum):
-    """Types that node keys can have."""
+    """Possible types of node keys."""
 
     TEXT = "text"
     INTEGER = "integer"
@@ -191,17 +191,17 @@ Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of worker
 
 @dataclass(frozen=True)
 class AuthorOptions:
-    """Author and reason of a change."""
+    """Options for the author of a change and the reason for it."""
 
     note: Note = ""
     """Reason for the change."""
 
     by: By = None
-    """Author; None for the logged-in user."""
+    """Author of the change; None for the logged-in user."""
 
     @property
     def intent(self) -> "Intent":
-        """These options as the store takes them."""
+        """Author and reason in the form that the store needs."""
         from nodegraft.store.intent import Intent
 
         given = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
@@ -210,15 +210,15 @@ class AuthorOptions:
 
 @dataclass(frozen=True)
 class ChangeOptions(AuthorOptions):
-    """Options of every command that makes a version."""
+    """Options of all commands that make a version."""
 
     promote: Promote = False
-    """Whether to make the new version live at once."""
+    """Whether to make the new version live immediately."""
 
 
 @dataclass(frozen=True)
 class GatedOptions(ChangeOptions):
-    """Options of every command that the quality gate may refuse."""
+    """Options of all commands whose change the quality gate can refuse."""
 
     override: Override = ""
     """Reason to apply the change although held-out accuracy drops."""
@@ -226,24 +226,24 @@ class GatedOptions(ChangeOptions):
 
 @dataclass(frozen=True)
 class EditOptions(GatedOptions):
-    """Options of every command that edits classes or labels."""
+    """Options of all commands that edit classes or labels."""
 
     dry_run: DryRun = False
-    """Whether only to show what would change."""
+    """Whether to show the effect of the change without making it."""
 
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """Labels, given as one class and its nodes or as a table."""
+    """Options for labels: either a class and its nodes, or a table."""
 
     name: ClassName = None
     """Class name."""
 
     nodes: NodeKeys = None
-    """Node keys, separated by commas."""
+    """Node keys of the class, separated by commas."""
 
     labels: LabelTable = None
-    """Table of node keys and class names."""
+    """Table with node keys and class names."""
 
     key: LabelKeyColumn = "key"
     """Column with the node key."""
@@ -260,28 +260,28 @@ class TableOptions:
     """Options for reading tables of nodes and edges."""
 
     text: TextColumns = None
-    """Columns of text."""
+    """Columns that contain text."""
 
     features: NumberColumns = None
-    """Columns of numbers."""
+    """Columns that contain numbers."""
 
     no_features: NoFeatures = False
-    """Whether to use no features."""
+    """Whether to ignore all feature columns."""
 
     categories: CategoryColumns = None
-    """Columns with few different values."""
+    """Columns that contain categories: few different values."""
 
     encoder: TextEncoders = None
-    """Text encoders; None for TF-IDF."""
+    """Names of text encoders; None for TF-IDF."""
 
     min_documents: MinDocuments = 3
-    """Words that occur in fewer texts are ignored."""
+    """Least number of texts that contain a word; rarer words are ignored."""
 
     key: KeyColumn = "key"
     """Column with the node key."""
 
     key_type: KeyType = None
-    """Type of node keys; None for that of the tables."""
+    """Type of node keys; None for the type in the tables."""
 
     source: SourceColumn = "source"
     """Column with the source node's key."""
@@ -306,7 +306,7 @@ class TableOptions:
 
 
 def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the Python arguments for reading tables."""
+    """Convert command-line options to the Python arguments for reading tables."""
     arguments = {name: values[name] for name in (field.name for field in fields(TableOptions))}
     key_type, types = arguments["key_type"], arguments.pop("directed_types")
     if arguments.pop("no_features"):

@@ -1,4 +1,4 @@
-"""What every command shares: options as values, results as text, JSON or a table, and errors."""
+"""Decorator of all commands: parses options, prints errors and results (text, JSON or table)."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
-"""A Python argument with the command-line flag behind it: ``repair=True (--repair)``."""
+"""Pattern of a Python argument that is followed by its CLI option: ``repair=True (--repair)``."""
 
 R = TypeVar("R", bound=Result, covariant=True)
 
@@ -53,29 +53,29 @@ _REPLACE = Annotated[
 
 @dataclass(frozen=True)
 class Output(Generic[R]):
-    """Result of a command: a value for programs, and lines for people."""
+    """Result of a command: a value for programs, and text for people."""
 
     value: R
-    """The value, which ``--json`` prints."""
+    """Result that ``--json`` prints."""
 
     text: tuple[RenderableType, ...] = ()
-    """Lines and tables in words; strings are wrapped at the width of the terminal."""
+    """Lines and tables of text; strings are wrapped at the width of the terminal."""
 
     hints: tuple[str, ...] = ()
-    """Commands that may be next; shown on a terminal only."""
+    """Suggested next commands; they are only printed to a terminal."""
 
     exit_code: int = 0
     """Exit code of the command."""
 
     tables: "Iterable[pa.Table] | None" = None
-    """Rows for ``--csv`` and ``--parquet``; None for those of the value."""
+    """Rows for ``--csv`` and ``--parquet``; None to use the rows of the value."""
 
     written: Callable[[], str] | None = None
-    """Describes the rows after they were written; None to count them."""
+    """Returns a message after the rows are written; None for a message with their number."""
 
 
 def with_flags(message: str) -> str:
-    """Return a message that shows flags only, where it shows Python arguments and flags.
+    """Return an error message with CLI options only, without the Python arguments before them.
 
     >>> with_flags("Give a reason: override='…' (--override REASON).")
     'Give a reason: --override REASON.'
@@ -84,12 +84,13 @@ def with_flags(message: str) -> str:
 
 
 def command(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a command that shows what a function returns.
+    """Return a command-line command that runs a function and prints its result.
 
-    A parameter whose type is a dataclass of options becomes these options; one of type
-    :class:`Terminal` receives progress. A function that returns an :class:`Output` gets the option
-    ``--json``, and ``--csv`` and ``--parquet`` if its result has a table. Errors meant for the user
-    are shown as one message with exit code 2, not as a traceback; with ``--json`` as JSON.
+    A parameter of the function whose type is a dataclass of options adds these options to the
+    command. A parameter of type :class:`Terminal` receives an object that shows progress. If the
+    function returns an :class:`Output`, the command has the option ``--json``; if the result has a
+    table, also ``--csv`` and ``--parquet``. User errors are printed as one message without a
+    traceback, as JSON if ``--json`` is given; the exit code is 2.
 
     Args:
         function: Function whose parameters are arguments, options, and dataclasses of options.
@@ -138,9 +139,9 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def plain(value: Any) -> Any:
-    """Return a result as plain JSON: objects, lists, texts, numbers, booleans and null.
+    """Convert a result to plain JSON: objects, lists, texts, numbers, booleans and null.
 
-    A field whose name is a Python keyword ends in ``_``, which JSON omits.
+    A field name that ends in ``_`` because it is a Python keyword loses the ``_``.
     """
     if is_dataclass(value) and not isinstance(value, type):
         pairs = ((field.name.rstrip("_"), getattr(value, field.name)) for field in fields(value))
@@ -157,15 +158,18 @@ def plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "item"):
         value = value.item()
-    # JSON has no number that is not one.
+    # JSON has no NaN.
     return None if isinstance(value, float) and value != value else value
 
 
 def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
-    """Show an error as one message on standard error, or as JSON on standard output.
+    """Print an error message to standard error, or as JSON to standard output.
 
     Args:
+        code: Identifier of the error for programs.
+        message: Text of the error.
         as_json: Whether to print JSON.
+        more: Other fields of the JSON object.
     """
     if as_json:
         _print_json({"error": {"code": code, "message": message, **more}})
@@ -175,7 +179,7 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
 
 
 def _result_types(annotation: Any) -> tuple[type[Result], ...]:
-    """Return the types of result in the return annotation of a command, as ``Output[A | B]``."""
+    """Return the result types in a command's return annotation, such as ``Output[A | B]``."""
     inner = get_args(annotation)
     if not inner:
         return ()
@@ -228,7 +232,7 @@ def _write_table(
         from nodegraft.tables.sql.write import write_parts
 
         write_parts(tables, place, replace=replace)
-        # The URL may contain a password.
+        # Do not print the URL, which may contain a password.
         place = "table " + DatabasePlace.of(place, TABLE).selection
     else:
         write_tables(tables, place, kind == "csv")
@@ -240,7 +244,7 @@ def _write_table(
 
 
 def print_text(text: str) -> None:
-    """Print one line on standard output."""
+    """Print one line to standard output."""
     stdout_console().print(Text(text), soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""Live progress of benchmark commands: a table for a run, counts for a suite."""
+"""Progress display of benchmark commands: a table for a run, job counts for a suite."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RunDisplay(Listener):
-    """Table of sessions with a progress bar, for one run of a method on a dataset.
+    """Live table of sessions with a progress bar, for a run of one method on one dataset.
 
     Args:
         console: Console to draw on.
@@ -29,7 +29,7 @@ class RunDisplay(Listener):
 
     def __init__(self, console: Console, title: str, sessions: int) -> None:
         self.table = render.session_table(title)
-        """Rows of the sessions so far."""
+        """Table with a row for each finished session."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -57,24 +57,24 @@ class RunDisplay(Listener):
         self._live.stop()
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Show the current step of a stage below the bar."""
+        """Show the current step of a stage under the progress bar."""
         self._status.plain = step_text(stage, done, total, **numbers)
 
     def session(self, result: "SessionResult") -> None:
-        """Add the row of a finished session."""
+        """Add a row for a finished session."""
         self.table.add_row(*render.session_row(result))
         self._progress.update(self._task, advance=1)
         self._status.plain = ""
 
 
 class SuiteDisplay:
-    """Counts of done, running and failed jobs and the time left; plain lines into a file or pipe.
+    """Job counts (done, running, failed) and estimated time left; plain lines in a file or pipe.
 
     Args:
         console: Console to draw on.
-        jobs: All jobs to run.
-        estimates: How long they may take.
-        capacity: Returns how many jobs can run at the same time now.
+        jobs: Jobs to run.
+        estimates: Estimated durations of the jobs.
+        capacity: Returns the number of jobs that can run in parallel now.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class SuiteDisplay:
         self._live.stop()
 
     def handle(self, event: "JobEvent") -> None:
-        """Count a job that has started or ended."""
+        """Update the counts after a job has started or ended."""
         from nodegraft.lab.runners.local import JobEnded
 
         if not isinstance(event, JobEnded):
@@ -117,10 +117,10 @@ class SuiteDisplay:
             self._console.print(render.job_line(event, count), soft_wrap=True)
 
     def time_left(self) -> float | None:
-        """Return the estimated seconds left, or None without any estimate."""
+        """Return the estimated seconds left; None without an estimate."""
         expected, unknown = self._estimates.total(self._waiting)
         if unknown < len(self._waiting):
-            # Scale by how much slower jobs were here than the records say.
+            # Correct the estimates by how much slower jobs were on this machine than recorded.
             ratio = self._actual_seconds / self._expected_seconds if self._expected_seconds else 1.0
             seconds = expected * ratio
         elif self.done:

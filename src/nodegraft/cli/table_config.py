@@ -1,4 +1,4 @@
-"""The file nodegraft.toml beside tables: options for reading them."""
+"""Configuration file nodegraft.toml, stored beside tables, with options for reading them."""
 
 import tomllib
 from collections.abc import Iterable
@@ -46,22 +46,22 @@ _PARTNERS = {
     "directed": ("directed_types",),
     "directed_types": ("directed",),
 }
-"""Option -> options of the file that it replaces too, because both would contradict."""
+"""Option on the command line -> options of the file that are ignored, as they contradict it."""
 
 
 @dataclass(frozen=True)
 class TableConfig:
-    """Contents of a nodegraft.toml."""
+    """Options from a nodegraft.toml."""
 
     place: Path | None = None
-    """The file; None without one."""
+    """Path of the file; None if there is no file."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """Options by their Python names."""
+    """Option values by Python name."""
 
     @classmethod
     def beside(cls, *tables: str | None) -> "TableConfig":
-        """Read the file beside the first local table that has one."""
+        """Read the file in the folder of the first local table that has one."""
         for table in filter(None, tables):
             place = _folder_beside(table) / FILE
             if "://" not in table and place.is_file():
@@ -70,7 +70,7 @@ class TableConfig:
 
     @staticmethod
     def place_beside(table: str | None) -> Path:
-        """Return the place of a new file beside a table; refuse one that exists."""
+        """Return the path for a new file beside a table; refuse to replace an existing file."""
         if table is None or "://" in table:
             raise DataError(
                 f"--write-config writes {FILE} beside a local table: give --nodes FILE."
@@ -82,7 +82,7 @@ class TableConfig:
 
     @staticmethod
     def write(place: Path, values: dict[str, Any]) -> None:
-        """Write a new file."""
+        """Write a new nodegraft.toml; raise an error if it exists."""
         from nodegraft.tables.files import as_toml
 
         given = {name: values[name] for name in _TYPES if values[name] not in (None, False, [])}
@@ -94,23 +94,23 @@ class TableConfig:
 
     @property
     def found(self) -> bool:
-        """Whether there is a file."""
+        """Whether a file was found."""
         return self.place is not None
 
     def line(self, used: Iterable[str] = tuple(_TYPES)) -> str:
-        """Return which options were read from the file."""
+        """Return a note that lists the options that were read from the file."""
         names = [name for name in self.values if name in used]
         return f"Read {self.place}: {', '.join(names) or 'no options of this command'}."
 
     def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
-        """Return options of the command line, completed by those of the file."""
+        """Return command-line options, with missing ones replaced by those of the file."""
         typed = {name for name in given if _is_typed(context, name)}
         typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
         return given | {name: self.values[name] for name in self.values if name not in typed}
 
 
 def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
-    """Return the options for new tables of a store from a nodegraft.toml beside them; note them."""
+    """Return options from the nodegraft.toml beside new tables of a store; print a note on them."""
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 
@@ -134,7 +134,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 
 def _folder_beside(table: str) -> Path:
-    """Return the folder of a table; of a folder or glob of parts, the folder above."""
+    """Return the folder that contains a table, or that contains a folder or glob of table parts."""
     from nodegraft.tables.files import is_glob
 
     place = Path(table)
@@ -165,5 +165,5 @@ def _checked(place: Path) -> dict[str, Any]:
 def _fits(value: Any, types: type | tuple[type, ...]) -> bool:
     if isinstance(value, list):
         return types == (list, str) and all(isinstance(part, str) for part in value)
-    # In Python, a bool is an int.
+    # A bool is also an int in Python, so exclude it explicitly.
     return isinstance(value, types) and (types is bool or not isinstance(value, bool))

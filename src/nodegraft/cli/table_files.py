@@ -1,4 +1,4 @@
-"""Tables of results as CSV or Parquet, in a file or on standard output."""
+"""Writing of result tables as CSV or Parquet, to a file or to standard output."""
 
 import json
 import sys
@@ -18,10 +18,11 @@ STDOUT = "-"
 
 
 def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None:
-    """Write tables of one schema to a file; in Parquet, each is a row group.
+    """Write tables with the same schema to one file; in Parquet, each is a row group.
 
     Args:
-        place: The file; - for standard output.
+        tables: Tables to write; at least one.
+        place: Path of the file; ``-`` for standard output.
         is_csv: Whether to write CSV instead of Parquet.
     """
     if is_csv:
@@ -53,14 +54,19 @@ def _write(tables: "Iterable[pa.Table]", first: "pa.Table", sink: Any, is_csv: b
 
 
 def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table":
-    """Return rows of plain JSON as a table; cells that are objects or lists become JSON text."""
+    """Convert rows of plain JSON to a table; encode cells with objects or lists as JSON text.
+
+    Args:
+        rows: Column name -> cell, for each row.
+        names: Names of the columns.
+    """
     import pyarrow as pa
 
     columns = {name: [_cell(row[name]) for row in rows] for name in names}
     try:
         return pa.table(columns)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        # A column of numbers and texts, such as values of settings.
+        # A column has mixed types, such as the values of settings, so convert cells to text.
         texts = {
             name: [None if cell is None else str(cell) for cell in cells]
             for name, cells in columns.items()

@@ -1,4 +1,4 @@
-"""Terminal of a command: consoles, width, and one line of progress on standard error."""
+"""Terminal output of a command: consoles, line width, and a progress line on standard error."""
 
 import os
 from typing import Literal
@@ -9,14 +9,14 @@ from rich.text import Text
 from nodegraft.base.events import Listener, step_text
 
 UNLIMITED = 1_000_000
-"""Width of a line where nothing is cut or wrapped: in a file or pipe."""
+"""Line width in a file or pipe, where nothing is cut or wrapped."""
 
 Format = Literal["text", "json", "table"]
-"""Form of a result: lines for people, one JSON object, or a CSV or Parquet table."""
+"""Output format: text for people, a JSON object, or a CSV or Parquet table."""
 
 
 def stdout_console() -> Console:
-    """Return the console of results, without a limit of width in a file or pipe."""
+    """Return the console for results; in a file or pipe, its width is unlimited."""
     console = Console(highlight=False)
     if not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit()):
         console = Console(highlight=False, width=UNLIMITED)
@@ -24,23 +24,23 @@ def stdout_console() -> Console:
 
 
 def line(text: str, style: str = "") -> Text:
-    """Return text that is never broken, so that commands and paths can be copied."""
+    """Return text that is printed without line breaks, so that it can be copied as a command."""
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def print_part(console: Console, part: RenderableType) -> None:
-    """Print a part of a result; lines of :func:`line` are not broken."""
+    """Print a part of a result; text from :func:`line` is not wrapped."""
     is_line = isinstance(part, Text) and bool(part.no_wrap)
     console.print(part, crop=False, soft_wrap=is_line)
 
 
 class Terminal(Listener):
-    """Where a command shows progress and notes, and what its result will look like.
+    """Progress line and notes of a command on standard error, and the format of its result.
 
-    Progress is shown from the start of a command, so that no command is silent while it loads.
+    The progress line is shown from the start, because importing modules and loading can take long.
 
     Args:
-        format: Form of the result.
+        format: Output format of the result.
     """
 
     def __init__(self, format: Format = "text") -> None:
@@ -51,7 +51,7 @@ class Terminal(Listener):
 
     @property
     def is_piped(self) -> bool:
-        """Whether lines of any width can be written."""
+        """Whether output goes to a file or pipe, where lines can have any width."""
         return self.width == UNLIMITED
 
     def __enter__(self) -> "Terminal":
@@ -62,21 +62,22 @@ class Terminal(Listener):
         self._status.stop()
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Show the current step of a stage."""
+        """Show the current step of a stage in the progress line."""
         self._status.update(step_text(stage, done, total, **numbers))
 
     def stage(self, text: str) -> None:
-        """Show what is being done."""
+        """Show the current stage in the progress line."""
         self._status.update(text)
 
     def pause(self) -> None:
-        """Remove the line of progress, for a question or another display."""
+        """Hide the progress line, for a question or another display."""
         self._status.stop()
 
     def resume(self) -> None:
-        """Show the line of progress again."""
+        """Show the progress line again."""
         self._status.start()
 
     def note(self, text: RenderableType) -> None:
-        """Print a note about the work on standard error, before the result."""
+        """Print a note to standard error, before the result."""
+
         print_part(self.console, text)

@@ -1,4 +1,4 @@
-"""Client of the HTTP service, synchronous and asynchronous; it needs no part of the library.
+"""Synchronous and asynchronous clients of the HTTP service; they do not import the library.
 
 Install it with ``pip install 'nodegraft[client]'``.
 """

@@ -1,4 +1,4 @@
-"""Calls of the HTTP service as values, shared by the synchronous and the asynchronous client."""
+"""Calls of the HTTP service as values, used by the synchronous and the asynchronous client."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,15 @@ VersionName = int | Literal["live", "candidate"]
 Rows = Sequence[Mapping[str, Any]]
 
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
-"""Media types of responses."""
+"""Media types (Content-Type) of responses."""
 
 Response = TypeVar("Response")
-"""What a call returns: JSON as a dict, or an awaitable of it."""
+"""Return type of a call: JSON as a dict, or an awaitable of it."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request of the service."""
+    """A request to the service."""
 
     method: str
     """HTTP method."""
@@ -32,17 +32,17 @@ class Call:
     """Path of the route."""
 
     query: Mapping[str, Any] = field(default_factory=dict)
-    """Query parameters; those that are None are not sent."""
+    """Query parameters; parameters that are None are not sent."""
 
     body: Mapping[str, Any] | None = None
-    """JSON body."""
+    """JSON body of the request."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Additional headers."""
+    """Additional HTTP headers."""
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
-        """Query parameters as text; a list becomes several parameters."""
+        """Query parameters as text; a list becomes several parameters with the same name."""
         pairs: list[tuple[str, str]] = []
         for name, value in self.query.items():
             values = value if isinstance(value, list) else [value]
@@ -58,7 +58,7 @@ def predict_call(
     Args:
         keys: Node keys.
         version: Version to read.
-        options: Other fields of the body.
+        options: Other fields of the JSON body.
         accept: Media type of the response.
     """
     body = {"keys": listed(keys), **options}
@@ -66,15 +66,15 @@ def predict_call(
 
 
 class Calls(ABC, Generic[Response]):
-    """Methods of a client, one for each route; a subclass sends the calls.
+    """Methods of a client, one for each route; subclasses send the calls.
 
-    Every response is the JSON object that the HTTP reference describes, as a dict. Every change has
-    an idempotency key, so that a change is made once although it may be sent several times.
+    Each method returns the JSON object that the HTTP reference describes, as a dict. Each change
+    has an idempotency key, so that a retried request does not make the change twice.
     """
 
     @abstractmethod
     def _send(self, call: Call) -> Response:
-        """Send a call, and return its response."""
+        """Send a call and return its response."""
 
     def predict(
         self,
@@ -92,12 +92,12 @@ class Calls(ABC, Generic[Response]):
         Args:
             keys: Node keys.
             top: Number of classes for each node, the most probable first.
-            min_confidence: Abstain where confidence is lower.
+            min_confidence: Confidence threshold: withhold predictions with less confidence.
             coverage: Also return a set of classes for each node that contains its class with this
                 probability.
             missing: What to do with keys that are not in the graph: return a row without a class,
                 skip them, or raise an error.
-            ignore_labels: Predict labelled nodes, too, instead of returning their label.
+            ignore_labels: Return predictions for labelled nodes too, instead of their labels.
             version: Version to read.
         """
         options = {
@@ -136,7 +136,7 @@ class Calls(ABC, Generic[Response]):
         return self._read("/v1/classes", version=version)
 
     def summary(self, *, version: VersionName = "live") -> Response:
-        """Return the held-out accuracy and the number of predictions of each class.
+        """Return held-out accuracy and the number of predictions per class.
 
         Args:
             version: Version to read.
@@ -144,7 +144,7 @@ class Calls(ABC, Generic[Response]):
         return self._read("/v1/summary", version=version)
 
     def search(self, words: str, *, limit: int = 20, version: VersionName = "live") -> Response:
-        """Find nodes by words of their keys and texts.
+        """Search nodes by words in their keys and texts.
 
         Args:
             words: Words or parts of words.
@@ -170,20 +170,20 @@ class Calls(ABC, Generic[Response]):
         min_confidence: float | None = None,
         version: VersionName = "live",
     ) -> Response:
-        """Predict the classes of rows that are not in the graph; they are stored nowhere.
+        """Predict the classes of new rows, without adding them to the graph.
 
         Args:
             rows: For each row its columns and, as ``edges``, a list such as
                 ``[{"type": "needs", "target": "react"}]``.
             top: Number of classes for each row, the most probable first.
-            min_confidence: Abstain where confidence is lower.
+            min_confidence: Confidence threshold: withhold predictions with less confidence.
             version: Version to read.
         """
         body = {"rows": list(rows), "top": top, "min_confidence": min_confidence}
         return self._send(Call("POST", "/v1/predict", {"version": version}, body))
 
     def suggest_classes(self, count: int = 3, *, version: VersionName = "live") -> Response:
-        """Suggest groups of nodes that may be a new class.
+        """Suggest groups of nodes that may form a new class.
 
         Args:
             count: Number of groups.
@@ -201,7 +201,7 @@ class Calls(ABC, Generic[Response]):
         return self._read("/v1/audit", count=count, version=version)
 
     def history(self, limit: int = 100) -> Response:
-        """List changes, newest first.
+        """List the changes of the store, newest first.
 
         Args:
             limit: Number of changes.
@@ -209,7 +209,7 @@ class Calls(ABC, Generic[Response]):
         return self._read("/v1/history", limit=limit)
 
     def versions(self, limit: int = 100) -> Response:
-        """List versions, newest first, and say which is live and which waits for review.
+        """List versions, newest first, and which of them is live and which waits for review.
 
         Args:
             limit: Number of versions.
@@ -217,19 +217,19 @@ class Calls(ABC, Generic[Response]):
         return self._read("/v1/versions", limit=limit)
 
     def diff(self) -> Response:
-        """Compare the live version with the candidate."""
+        """Compare the predictions of the live version and the candidate version."""
         return self._read("/v1/diff")
 
     def drift(self) -> Response:
-        """Return how much predictions, confidence, edges and features have changed."""
+        """Return the drift of predictions, confidence, edges and features."""
         return self._read("/v1/drift")
 
     def whoami(self) -> Response:
-        """Return name and scope of the token."""
+        """Return name and scope of the API token."""
         return self._read("/v1/whoami")
 
     def preview(self, classes: Labels) -> Response:
-        """Return what new classes would change; nothing is changed.
+        """Preview new classes: return what would change, without changing the store.
 
         Args:
             classes: New class -> keys of its nodes.
@@ -425,7 +425,7 @@ def _lists(labels: Labels) -> dict[str, list[Key]]:
 
 
 def listed(keys: Iterable[Key]) -> list[Key]:
-    """Return a list of keys; refuse a single text, whose letters are never meant."""
+    """Return keys as a list; refuse a text, which Python would split into characters."""
     if isinstance(keys, str | bytes):
         raise ParameterError(f"A list of node keys is needed, not {keys!r}: write [{keys!r}].")
     return list(keys)

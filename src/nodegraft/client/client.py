@@ -1,4 +1,4 @@
-"""Clients of the HTTP service: synchronous and asynchronous, with retries."""
+"""Synchronous and asynchronous clients of the HTTP service, with retries."""
 
 import asyncio
 import time
@@ -15,25 +15,25 @@ with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
 
 RETRIED = (429, 502, 503, 504)
-"""Statuses of passing problems: too many requests, or a service that starts or stops."""
+"""HTTP statuses of temporary errors: too many requests, or a service that starts or stops."""
 
 NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
-"""Codes of changes that would fail again."""
+"""Error codes of changes that are not retried, because they would fail again."""
 
 LONGEST_PAUSE = 30.0
-"""Seconds between two attempts, at most."""
+"""Largest number of seconds between two attempts."""
 
 Json = dict[str, Any]
 
 
 class ServiceError(NodegraftError):
-    """An error response of the service.
+    """Error response of the service.
 
     Args:
         status: HTTP status; 0 if the service cannot be reached.
         code: Identifier for programs, such as ``unknown_node``.
-        message: What happened.
-        what_to_do: What the caller can do.
+        message: Sentence that says what happened.
+        what_to_do: Sentence that says what the caller can do.
         objections: Reasons of the quality gate to refuse a change.
     """
 
@@ -51,19 +51,19 @@ class ServiceError(NodegraftError):
 
 
 class Client(Calls[Json]):
-    """Client of a service, for programs without an event loop.
+    """Synchronous client of a service.
 
     >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
     ...     client.predict(["p7", "p9"])["predictions"]
 
-    A request that fails because the network or the service was away is sent again. That is safe for
-    changes, too: each has an idempotency key.
+    A request that fails because of the network or an unavailable service is retried. Retries are
+    safe for changes too, because each change has an idempotency key.
 
     Args:
         url: URL of the service.
         token: API token, from ``nodegraft token add``; None for a service without tokens.
         timeout: Seconds to wait for a response. A change of a large store can take minutes.
-        attempts: How often a request is sent at most.
+        attempts: Largest number of attempts per request.
         options: Further options of ``httpx2.Client``, such as ``verify`` or ``proxy``.
     """
 
@@ -94,11 +94,11 @@ class Client(Calls[Json]):
     def predict_table(
         self, keys: Iterable[Key], *, version: VersionName = "live", **options: Any
     ) -> Any:
-        """Predict the classes of any number of nodes, in requests of 10,000 keys.
+        """Predict the classes of any number of nodes, in batches of 10,000 keys per request.
 
         Returns:
-            A ``pyarrow.Table`` with the columns of ``Store.predict(…).to_arrow()``. All rows are of
-            one version, also if another one becomes live meanwhile.
+            A ``pyarrow.Table`` with the columns of ``Store.predict(…).to_arrow()``. All rows are
+            predicted by one version, even if another version becomes live meanwhile.
 
         Args:
             keys: Node keys.
@@ -127,13 +127,13 @@ class Client(Calls[Json]):
 
 
 class AsyncClient(Calls[Awaitable[Json]]):
-    """Client of a service, for programs with an event loop; like :class:`Client`.
+    """Asynchronous client of a service, for use with asyncio; otherwise like :class:`Client`.
 
     Args:
         url: URL of the service.
         token: API token; None for a service without tokens.
         timeout: Seconds to wait for a response.
-        attempts: How often a request is sent at most.
+        attempts: Largest number of attempts per request.
         options: Further options of ``httpx2.AsyncClient``.
     """
 
@@ -195,13 +195,13 @@ class AsyncClient(Calls[Awaitable[Json]]):
 def outcome(
     call: Call, response: "httpx2.Response | httpx2.RequestError", attempt: int, attempts: int
 ) -> Any:
-    """Return the content of a response, or the seconds to wait before the call is sent again.
+    """Return the content of a response, or the seconds to wait before the next attempt.
 
     Args:
-        call: The call.
-        response: Its response, or the failure to get one.
+        call: Call that was sent.
+        response: Response, or the error if there is none.
         attempt: Number of attempts so far.
-        attempts: How often the call is sent at most.
+        attempts: Largest number of attempts.
     """
     if isinstance(response, httpx2.RequestError):
         if attempt < attempts:
@@ -223,7 +223,7 @@ def outcome(
 
 
 def _pause(attempt: int) -> float:
-    """Return 0.25 s, 0.5 s, 1 s, … after the first, second, third attempt."""
+    """Return the seconds before a retry: 0.25, 0.5, 1, … after attempt 1, 2, 3, …"""
     return min(LONGEST_PAUSE, 0.25 * 2.0 ** (attempt - 1))
 
 
@@ -242,7 +242,7 @@ def _request(call: Call) -> Json:
 
 
 def _content_of(call: Call, response: httpx2.Response) -> Any:
-    """Return the content of a successful response; a proxy may send a page instead."""
+    """Return the content of a successful response; raise an error for a page from a proxy."""
     if is_arrow(call):
         if response.headers.get("Content-Type") != ARROW:
             raise _not_nodegraft(response)
@@ -257,7 +257,7 @@ def _content_of(call: Call, response: httpx2.Response) -> Any:
 
 
 def _error_of(response: httpx2.Response) -> ServiceError:
-    """Return the error of a response; a proxy in between sends no JSON."""
+    """Return the error in a response; handle errors of proxies, which send no JSON."""
     try:
         error = response.json()["error"]
         return ServiceError(

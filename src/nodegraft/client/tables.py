@@ -1,4 +1,4 @@
-"""Predictions as Arrow tables; pyarrow is imported when the first one is read."""
+"""Predictions as Arrow tables; pyarrow is imported when it is first needed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ MAX_KEYS = 10_000
 
 
 def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
-    """Yield keys in parts for one request each; refuse to ask for none."""
+    """Yield batches of keys, each for one request; refuse an empty list."""
     every = listed(keys)
     if not every:
         raise ParameterError("There are no node keys: give at least one.")
@@ -20,7 +20,7 @@ def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
 
 
 def table_of(content: bytes) -> Any:
-    """Return the table of an Arrow stream."""
+    """Return the table in an Arrow stream."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(content) as stream:
@@ -28,20 +28,21 @@ def table_of(content: bytes) -> Any:
 
 
 def version_of(table: Any) -> int:
-    """Return the version that a table was predicted by."""
+    """Return the number of the version that predicted a table."""
     return int(json.loads(table.schema.metadata[b"nodegraft"])["model_version"])
 
 
 def joined(tables: list[Any]) -> Any:
-    """Return the rows of several tables."""
+    """Concatenate the rows of several tables."""
     import pyarrow as pa
 
-    # Keys are integers in a part that has no other ones, and texts in a part that has both.
+    # The column has integers in a batch with only integer keys, but texts in any other batch.
     if len({table.schema.field("node").type for table in tables}) > 1:
         tables = [table.set_column(0, "node", table["node"].cast(pa.string())) for table in tables]
     return pa.concat_tables(tables)
 
 
 def is_arrow(call: Call) -> bool:
-    """Return whether a call wants an Arrow stream instead of JSON."""
+    """Return whether a call requests an Arrow stream instead of JSON."""
+
     return call.headers.get("Accept") == ARROW

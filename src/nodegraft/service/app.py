@@ -1,4 +1,4 @@
-"""The ASGI application: all routes behind the middleware, over a store that opens at startup."""
+"""ASGI application of a service: middleware, routes, and a store that is opened at startup."""
 
 import asyncio
 import signal
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 class Draining:
-    """Whether a service has received SIGTERM and should get no new requests.
+    """Whether a service has received SIGTERM, so that it should get no new requests.
 
-    Readiness becomes false first; the server's own handler runs some seconds later.
+    `/readyz` reports false at once; the server's own SIGTERM handler runs some seconds later.
 
     Args:
-        seconds: How long to continue to serve after SIGTERM, so that load balancers notice.
+        seconds: Time to continue serving after SIGTERM, until load balancers have noticed.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -48,7 +48,7 @@ class Draining:
         self.has_started = False
 
     def watch(self) -> None:
-        """Run before the server's handler of SIGTERM; call this after that handler is installed."""
+        """Install a SIGTERM handler that delays the server's handler, which must exist already."""
         server = signal.getsignal(signal.SIGTERM)
         if threading.current_thread() is not threading.main_thread() or not callable(server):
             return
@@ -56,7 +56,7 @@ class Draining:
 
         def stop(number: int, frame: FrameType | None) -> None:
             if self.has_started:
-                # A second SIGTERM stops the service at once.
+                # A second SIGTERM stops the service without delay.
                 server(number, frame)
                 return
             self.has_started = True
@@ -69,14 +69,15 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
     """Return the ASGI application of a service.
 
     Args:
-        writer_process: Process that makes versions; None for a thread of this process.
+        settings: Settings of the service.
+        writer_process: Process that makes versions; None to make them in a thread of this process.
     """
     metrics, traces = Metrics(), _tracer_provider()
     tokens, draining = TokenCache(settings.store), Draining(settings.notice_seconds)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        # Tokens are read first: without them no caller can be identified.
+        # Read the tokens first: without tokens, no caller can be identified.
         await run_sync(tokens.start)
         try:
             app.state.service = await run_sync(Service.open, settings, metrics, writer_process)
@@ -86,7 +87,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
         finally:
             await run_sync(tokens.stop)
         if traces:
-            # Send the spans that are still buffered.
+            # Send spans that are still in the buffer.
             await run_sync(traces.shutdown)
 
     app = FastAPI(
@@ -94,7 +95,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
         version=version("nodegraft"),
         summary="Predict classes of nodes, and add new classes from a few examples.",
         lifespan=lifespan,
-        # FastAPI's pages of documentation would load scripts from another host.
+        # Disable FastAPI's documentation pages: they load scripts from another host.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -113,7 +114,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
 
 
 def _routers() -> Iterator[APIRouter]:
-    """Yield every router that a file in `routes/` defines; refuse one that checks no scope."""
+    """Yield each router in the modules of `routes/`; refuse a router that checks no scope."""
     for file in iter_modules(routes.__path__, f"{routes.__name__}."):
         for value in vars(import_module(file.name)).values():
             if isinstance(value, APIRouter):
@@ -122,7 +123,7 @@ def _routers() -> Iterator[APIRouter]:
 
 
 def require_scopes(router: APIRouter) -> None:
-    """Raise an error if any token would do for a route that is not open to everybody."""
+    """Raise an error if a route that needs a token checks no scope."""
     for route in router.routes:
         path = getattr(route, "path", "")
         checks = getattr(route, "dependencies", ())
@@ -136,6 +137,6 @@ def require_scopes(router: APIRouter) -> None:
 def _tracer_provider() -> "TracerProvider | None":
     if not trace_exporters():
         return None
-    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an extra
+    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an optional dependency
 
     return tracer_provider()

@@ -1,4 +1,4 @@
-"""FastAPI dependencies of routes: caller, service, scope, the version to read, and changes."""
+"""FastAPI dependencies of routes: caller, service, scope, requested version, and changes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ Override = Annotated[
     ),
 ]
 VersionName = Literal["live", "candidate", "newest"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
-"""Number of a version, or ``live``, ``candidate`` (an error if none waits) or ``newest``."""
+"""Version number, or ``live``, ``candidate`` (an error without a candidate) or ``newest``."""
 
 VERSION_NAMES = "a number, `live`, `candidate` (which waits for review) or `newest`."
 
@@ -53,11 +53,11 @@ BEARER: Dependency = Security(
         description="From `nodegraft token add`; Basic authentication takes it as password.",
     )
 )
-"""Says in the OpenAPI document that a token is needed; the middleware checks it."""
+"""Documents in OpenAPI that a token is needed; the middleware checks the token."""
 
 
 def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRouter:
-    """Return a router whose routes need an API token with a scope."""
+    """Return a router whose routes require an API token with a scope."""
 
     async def check(caller: Caller, request: Request) -> None:
         _require_scope(caller, scope)
@@ -90,7 +90,7 @@ async def _require_ready(request: Request) -> None:
 
 
 READY: Dependency = Depends(_require_ready)
-"""Refuses requests while a load balancer should send them to another host."""
+"""Refuses requests while the service is not ready, so that load balancers use another host."""
 
 
 def _require_scope(caller: Token, scope: Scope) -> None:
@@ -101,7 +101,7 @@ def _require_scope(caller: Token, scope: Scope) -> None:
 
 
 def _refuse_unknown_parameters(request: Request) -> None:
-    # A guard with a misspelt name, such as only_candidate, would be ignored without a word.
+    # Ignoring a misspelt safety option, such as only_candidate, would be dangerous.
     known = list(_query_names(request.scope["route"].dependant)) if request.query_params else []
     for name in request.query_params:
         if name not in known:
@@ -117,15 +117,15 @@ def _query_names(dependant: Any) -> Iterator[str]:
 
 
 def key_in(graph: Graph, text: str) -> Key:
-    """Return a node key in the key type of a graph."""
+    """Convert a node key in a URL to the key type of the graph."""
     return text if graph.has_text_keys else integer_key(text)
 
 
-# The version that a request reads
+# Version that a request reads
 
 
 def existing(store: Store, number: int) -> Version:
-    """Return a version; raise an error if there is none."""
+    """Return the version with a number; raise an error if it does not exist."""
     newest = store.version()
     if number > newest.number:
         message = f"There is no version {number}: the newest is {newest.number}."
@@ -134,10 +134,11 @@ def existing(store: Store, number: int) -> Version:
 
 
 def version_named(service: Service, name: VersionName) -> Version:
-    """Return the version with a name; refuse a pruned one.
+    """Return the version with a number or name; refuse a pruned version.
 
     Args:
-        name: Its number, or one of the names in :data:`VersionName`.
+        service: Service whose store has the version.
+        name: Number of the version, or one of the names in :data:`VersionName`.
     """
     store = service.store
     if name == "live":
@@ -145,7 +146,7 @@ def version_named(service: Service, name: VersionName) -> Version:
     else:
         numbers = {"candidate": lambda: store.candidate, "newest": lambda: store.newest}
         version = existing(store, numbers[name]() if isinstance(name, str) else name)
-    # A cached response about a pruned version must not be sent.
+    # Check this before the response cache, which may have a response about the pruned version.
     refuse_pruned(version.number, store.pruned())
     return version
 
@@ -172,7 +173,7 @@ def _load(service: Service, name: VersionName) -> Live:
 
 
 ReadVersion = Annotated[Live, Depends(_read_version)]
-"""For routes that read one version: the live one unless the request names another."""
+"""Parameter of routes that read a version: the live version, or the one in the request."""
 
 
 # Changes
@@ -204,22 +205,23 @@ async def _idempotency_key(
 
 @dataclass(frozen=True)
 class ChangeMaker:
-    """Makes the version that a request asks for."""
+    """Makes the new version that a request asks for."""
 
     service: Service
-    """The service."""
+    """Service whose store is changed."""
 
     caller: Token
     """Author of the change."""
 
     key: IdempotencyKey
-    """Idempotency key with a hash of the content, and whether to promote."""
+    """Idempotency key, hash of the request's content, and whether to promote the version."""
 
     async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
-        """Make a version; return the existing one if the same request made it before.
+        """Make a new version, or return the version that a repeated request made before.
 
         Args:
-            make: Makes the version from the store and ``intent``; it can be pickled.
+            make: Makes the version from the store and ``intent``; must be picklable.
+            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         intent = Intent(
@@ -234,13 +236,15 @@ class ChangeMaker:
     async def response(
         self, make: Callable[..., Version], note: str, override: str = ""
     ) -> Changed:
-        """Make a version like :meth:`version`, and return the response.
+        """Make a new version with :meth:`version`, and return the HTTP response.
 
         Args:
+            make: Makes the version from the store and ``intent``; must be picklable.
+            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         version = await self.version(make, note, override)
-        # A repeated request gets the same response, whatever was promoted since.
+        # A repeated request gets the first response, even if a version was promoted meanwhile.
         return Changed.of(version, version.measures["request"]["promote"])
 
 
@@ -253,4 +257,4 @@ async def _change_maker(
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]
-"""For routes that make a version."""
+"""Parameter of routes that make a version."""

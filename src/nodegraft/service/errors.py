@@ -1,4 +1,4 @@
-"""Errors of requests: what happened, and what the caller can do about it."""
+"""Error responses of the service: what happened, and what the caller can do."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse, Response
 from nodegraft.base import errors
 
 MAX_PROBLEMS = 5
-"""At most this many invalid fields of one request are named."""
+"""Largest number of invalid fields that an error message lists."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 _SEE_SCHEMA = "Compare your request with /openapi.json."
 
 _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
-    # The first match counts, so subclasses come before their parents.
+    # The first matching class is used, so subclasses come before their parents.
     errors.GateError: (
         409,
         "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
@@ -47,7 +47,7 @@ _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
 
 
 class HttpError(Exception):
-    """Error response.
+    """Error that is sent as a response.
 
     Args:
         status: HTTP status.
@@ -72,14 +72,14 @@ class HttpError(Exception):
         self.content = {"code": code, "message": message, "what_to_do": what_to_do, **more}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The writer process sends errors through a pipe.
+        # Makes the error picklable: the writer process sends it through a pipe.
         return partial(HttpError, self.status, headers=self.headers, **self.content), ()
 
     def response(self, path: str) -> Response:
-        """Return the response.
+        """Return the HTTP response.
 
         Args:
-            path: Path of the request: the Open Inference Protocol (/v2) has its own error format.
+            path: Path of the request; Open Inference Protocol paths (/v2) need another format.
         """
         content: object = self.content
         if path.startswith("/v2"):
@@ -89,10 +89,10 @@ class HttpError(Exception):
 
 
 def internal_error(error: Exception) -> HttpError:
-    """Log an unexpected error, and return a response that does not reveal it.
+    """Log an unexpected error, and return a response without its details.
 
     Args:
-        error: The unexpected error.
+        error: Unexpected error.
     """
     LOG.error("a request failed", exc_info=error)
     advice = "Tell the operator of this service: its log has the details."
@@ -100,10 +100,10 @@ def internal_error(error: Exception) -> HttpError:
 
 
 def http_error(error: errors.NodegraftError) -> HttpError:
-    """Return the response for an error of nodegraft.
+    """Convert an error of nodegraft to an HTTP error.
 
     Args:
-        error: The error.
+        error: Error of nodegraft.
     """
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
@@ -116,7 +116,7 @@ def http_error(error: errors.NodegraftError) -> HttpError:
         )
         return HttpError(409, error.code, message, advice)
     if isinstance(error, errors.TablesError):
-        # The error's own advice names Python arguments and CLI options.
+        # Replace the error's own advice, which mentions Python arguments and CLI options.
         advice = "Correct or omit these rows of `nodes` and `edges`, and send it again."
         return HttpError(status, error.code, message, advice)
     if isinstance(error, errors.SimilarNameError):
@@ -129,10 +129,10 @@ def http_error(error: errors.NodegraftError) -> HttpError:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Make an application answer every error with what happened and what to do.
+    """Register handlers that respond to every error with what happened and what to do.
 
     Args:
-        app: The application.
+        app: Application that gets the handlers.
     """
     app.add_exception_handler(errors.NodegraftError, _handler(http_error))
     app.add_exception_handler(HttpError, _handler(lambda error: error))
@@ -158,7 +158,7 @@ def _invalid_request(error: RequestValidationError) -> HttpError:
 
 
 def _field_path(location: tuple[int | str, ...]) -> str:
-    # Pydantic adds the name of the type that it tried, where a field may have several types.
+    # If a field may have several types, Pydantic adds the type that it tried to the location.
     types = ("str", "int", "float", "bool")
     parts = map(str, location)
     return ".".join(part for part in parts if part not in types and "[" not in part)

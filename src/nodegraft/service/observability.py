@@ -19,17 +19,17 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from nodegraft.base import errors
 
 OWN_ERROR = f"\n{errors.__name__}."
-"""Start of the line of a nodegraft error in a traceback."""
+"""Start of the line with a nodegraft error in a traceback."""
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object for each record; ``extra={"fields": {…}}`` adds fields."""
+    """Log formatter that writes a JSON object per record; ``extra={"fields": {…}}`` adds fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as one line."""
+        """Return a log record as one line of JSON."""
         message = record.getMessage()
         if message.startswith("Traceback"):
-            # Uvicorn logs why a service cannot start as a traceback; our errors need none.
+            # Uvicorn logs a startup failure as a traceback; show only the message of our errors.
             error = message.rpartition(OWN_ERROR)[2].strip()
             message = message if "\nTraceback" in error else error
         line = {
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from nodegraft.service.live.live import Live
 
 SEVERAL_WORKERS = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable of prometheus_client: folder in which worker processes share their counts."""
+"""Environment variable of prometheus_client: folder in which worker processes share metrics."""
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """Requests by route and status, their durations, and the live version."""
+    """Prometheus metrics: requests by route and status, their durations, and the live version."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -99,20 +99,23 @@ class Metrics:
         """Count a request.
 
         Args:
-            route: Pattern of the path; the number of paths is unlimited.
+            method: HTTP method.
+            route: Path pattern of the route; the path itself could have any number of values.
+            status: HTTP status of the response.
+            seconds: Duration of the request.
         """
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
     def count_swap(self, live: "Live") -> None:
-        """Count a version that becomes live."""
+        """Record a version that becomes live."""
         self._swaps.inc()
         self._version.set(live.version)
         self._nodes.set(live.state.graph.num_nodes)
         self._classes.set(len(live.state.labels))
 
     def text(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
+        """Return all metrics in the Prometheus text format."""
         registry, counts = self._registry, os.environ.get(SEVERAL_WORKERS)
         if counts:
             drop_dead_workers(Path(counts))
@@ -122,10 +125,10 @@ class Metrics:
 
 
 def drop_dead_workers(counts: Path) -> None:
-    """Drop gauges of worker processes that have ended; their counters stay.
+    """Delete gauges of worker processes that have ended; their counters remain.
 
     Args:
-        counts: Folder in which worker processes share their counts.
+        counts: Folder in which worker processes share metrics.
     """
     for file in counts.glob("gauge_live*.db"):
         worker = int(file.stem.rpartition("_")[2])

@@ -1,4 +1,4 @@
-"""Run a service: in this process, in worker processes, or as a replica of another server."""
+"""Start a service in this process, in worker processes, or as a replica of another server."""
 
 import os
 import socket
@@ -31,7 +31,8 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
     """Serve until a signal arrives; then finish the requests in progress, and return.
 
     Args:
-        announce: Is called with the URL, as soon as the port is bound.
+        settings: Settings of the service.
+        announce: Called with the URL as soon as the port is bound.
     """
     check(settings)
     backlog = _raise_file_limit()
@@ -46,23 +47,23 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
 
 
 def check(settings: Settings) -> None:
-    """Raise an error for wrong settings before anything is started."""
+    """Validate settings before anything is started; raise an error if they are wrong."""
     with StoreTokens.open(settings.store) as tokens:
         settings.check(tokens.read())
     if trace_exporters():
-        # If OpenTelemetry is missing, this import raises an error that names the extra.
+        # If OpenTelemetry is not installed, this import raises an error that names the extra.
         import nodegraft.service.traces  # noqa: F401
-    # Opening the store raises an error if the folder holds none.
+    # Raises an error if the folder contains no store.
     Store.open(settings.store).close()
 
 
 def replica(settings: Settings) -> "FastAPI":
-    """Return an application for a process that another server started, with the service's logs.
+    """Return an application for a process that another server started; configure logging.
 
-    It makes versions in a thread: the process may have threads that a fork would not copy.
+    The replica makes versions in a thread, because forking is not safe if the process has threads.
 
     Args:
-        settings: Settings of the service; every process finds the store under the same path.
+        settings: Settings of the service; each process must find the store under the same path.
     """
     from nodegraft.service.app import application
 
@@ -71,7 +72,7 @@ def replica(settings: Settings) -> "FastAPI":
 
 
 def _bind(settings: Settings) -> socket.socket:
-    """Bind the port without listening: callers are refused until a worker is ready."""
+    """Bind the port without listening: connections are refused until a worker is ready."""
     bound = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -86,13 +87,13 @@ def _bind(settings: Settings) -> socket.socket:
 
 
 def _raise_file_limit() -> int:
-    """Allow as many open files as connections need; return the backlog of the socket.
+    """Raise the limit of open files for all connections; return the backlog of the socket.
 
     All connections of the backlog are accepted at once, before any of them can be closed.
     """
     if sys.platform == "win32":
         return BACKLOG
-    import resource  # not on Windows
+    import resource  # not available on Windows
 
     wanted = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -111,7 +112,7 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         http=TimeoutProtocol,
-        # Do not use uvloop or websockets even if they are installed: tests run without them.
+        # Use asyncio even if uvloop is installed, and no websockets: the tests use the same.
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -126,10 +127,10 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
 
 
 def _application(settings: Settings) -> "FastAPI":
-    # Models are slow to import, and the process that supervises workers needs none.
+    # Imported here: models are slow to import, and the supervisor of the workers needs none.
     from nodegraft.service.app import application
     from nodegraft.service.live.writer_process import WriterProcess
 
     _raise_file_limit()
-    # Fork before files are opened and threads start, so that the copy is small and safe.
+    # Fork before files are opened and threads are started, so that the fork is small and safe.
     return application(settings, WriterProcess.fork(settings.store, settings.job_seconds))

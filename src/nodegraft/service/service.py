@@ -1,4 +1,4 @@
-"""State of a running service: the store, its live version, the writer, and cached responses."""
+"""Shared state of a running service: store, live version, writer, and cached responses."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Hashable
@@ -26,16 +26,16 @@ from nodegraft.store.store import Store
 Value = TypeVar("Value")
 
 ATTEMPTS = 5
-"""Attempts to make a change while other processes change the same store."""
+"""Largest number of attempts to make a change while other processes change the store."""
 
 
 class Writer:
-    """The only writer of a serving process; reading continues meanwhile.
+    """Makes all changes of a serving process, one at a time; reads continue meanwhile.
 
     Args:
-        store: The store.
-        live: Follows the live version.
-        process: Process that makes versions; None for a thread of this process.
+        store: Store that is changed.
+        live: Live version, which is updated after each change.
+        process: Process that makes versions; None to make them in a thread of this process.
     """
 
     def __init__(
@@ -45,19 +45,20 @@ class Writer:
         self._lock = anyio.Lock()
 
     async def make(self, key: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
-        """Make the version of a request; return the existing one if it was made before.
+        """Make the version of a request, or return the version that it made before.
 
         Args:
-            make: Makes the version; it can be pickled.
+            key: Idempotency key of the request.
+            make: Makes the version; must be picklable.
         """
 
         return await self.run(partial(make_once, key, make))
 
     async def run(self, work: Callable[[Store], Value]) -> Value:
-        """Run work on the store, after all changes before it.
+        """Run a function on the store, after all earlier changes.
 
         Args:
-            work: The work; it can be pickled.
+            work: Function of the store; must be picklable.
         """
         async with self._turn():
             return await run_sync(self._run, work)
@@ -69,14 +70,14 @@ class Writer:
 
     def _run(self, work: Callable[[Store], Value]) -> Value:
         value = self._process.run(work) if self._process else work(self._store)
-        # The caller's next request must read the new version if it is live.
+        # Update the live version now, so that the caller's next request reads it.
         self._live.follow()
         return value
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         try:
-            # Waiting here holds no thread, so that readers are not blocked.
+            # Wait without holding a thread, so that reads are not blocked.
             with anyio.fail_after(TURN_SECONDS):
                 await self._lock.acquire()
         except TimeoutError:
@@ -95,10 +96,13 @@ def make_once(
     store: Store,
     attempts: int = ATTEMPTS,
 ) -> Version:
-    """Make the version of a request in a store; return the existing one if it was made before.
+    """Make the version of a request, or return the version that it made before.
 
     Args:
-        store: The store; other processes may change it at the same time.
+        key: Idempotency key of the request.
+        make: Makes the version.
+        store: Store to change; other processes may change it at the same time.
+        attempts: Largest number of attempts.
     """
     try:
         return store.parts.versions.made_for(key) or make(store)
@@ -106,32 +110,34 @@ def make_once(
         if attempts == 1:
             raise
     except NodegraftError:
-        # Another process may have made it since the check.
+        # Another process may have made this version after the check above.
         if store.parts.versions.made_for(key) is None:
             raise
     return make_once(key, make, store, attempts - 1)
 
 
 CACHED = 4
-"""Cached responses of each route: the page switches between the live and a candidate version."""
+"""Number of cached responses per route; a page alternates between live and candidate version."""
 
 
 class ResponseCache:
-    """Cache of responses that take long to compute; each route computes one at a time."""
+    """Cache of responses that are slow to compute; each route computes one response at a time."""
 
     def __init__(self) -> None:
         self._locks = defaultdict[str, anyio.Lock](anyio.Lock)
         self._responses = defaultdict[str, dict[Hashable, Any]](dict)
 
     def clear(self) -> None:
-        """Drop all responses; those that are being computed will not be cached either."""
+        """Remove all responses; responses that are being computed will not be cached either."""
         self._responses.clear()
 
     async def get(self, route: str, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return a cached response, or compute it in a thread; waiting callers hold no thread.
+        """Return a cached response, or compute it in a thread; other callers wait without a thread.
 
         Args:
-            key: What the response depends on, such as the number of a version.
+            route: Name of the route.
+            key: Values that the response depends on, such as the version number.
+            compute: Computes the response.
         """
         async with self._locks[route]:
             responses = self._responses[route]
@@ -145,25 +151,25 @@ class ResponseCache:
 
 @dataclass(frozen=True)
 class Service:
-    """An open store with all that requests share."""
+    """Open store of a service, with everything that its requests share."""
 
     store: Store
-    """The store."""
+    """Store that is served."""
 
     live: LiveVersion
-    """Follows the live version of the store."""
+    """Live version of the store."""
 
     writer: Writer
     """Makes changes, one at a time."""
 
     metrics: Metrics
-    """Counts requests."""
+    """Metrics of requests and of the live version."""
 
     responses: ResponseCache
-    """Responses that take long to compute."""
+    """Cache of responses that are slow to compute."""
 
     maps: Memo[NodeMap]
-    """Graph -> positions of its nodes, which stay the same while classes are added or removed."""
+    """Cache of node positions by graph; positions do not change when classes do."""
 
     @classmethod
     def open(
@@ -172,7 +178,9 @@ class Service:
         """Open the store of a service, and load its live version.
 
         Args:
-            writer_process: Process that makes versions; None for a thread of this process.
+            settings: Settings of the service.
+            metrics: Metrics of requests and of the live version.
+            writer_process: Process that makes versions; None to make them in a thread.
         """
         store = Store.open(settings.store, background_cards=True)
         responses, maps = ResponseCache(), Memo[NodeMap](most=2)
@@ -187,12 +195,12 @@ class Service:
 
     @property
     def now(self) -> Live:
-        """The live version; a request reads this once, so that its response mixes no versions."""
+        """Live version; read it once per request, so that the response uses a single version."""
         return self.live.now
 
     @property
     def name(self) -> str:
-        """Name of the store's folder, which is the name of its model."""
+        """Name of the store's folder, which is also the name of its model."""
         return self.store.place.resolve().name
 
     def close(self) -> None:

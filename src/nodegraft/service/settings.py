@@ -1,4 +1,4 @@
-"""Settings of a service, and the environment variables that switch on its traces."""
+"""Settings of a service, and the environment variables that enable traces."""
 
 import os
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ from nodegraft.service.auth.limits import FAILED_TOKENS, JOB_SECONDS, NOTICE_SEC
 from nodegraft.store.access import TokenList
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Host names of this machine that only itself can use."""
+"""Host names that only this machine can reach."""
 
 EXPORTERS = "OTEL_TRACES_EXPORTER"
-"""Variable of OpenTelemetry that says where spans go; its packages read the other variables."""
+"""Environment variable of OpenTelemetry: where to send spans. Its packages read the others."""
 
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-"""Variables for the protocol of the collector; the first one that is set counts."""
+"""Environment variables for the protocol of the collector; the first one that is set is used."""
 
 KNOWN_EXPORTERS = ("otlp", "console")
 PROTOCOL = "http/protobuf"
-"""The protocol that the service supports."""
+"""Only protocol that the service supports."""
 
 
 @dataclass(frozen=True)
@@ -42,26 +42,26 @@ class Settings:
     """Number of worker processes."""
 
     names: tuple[str, ...] = ()
-    """Host names that callers use; requests with another Host header are refused."""
+    """Host names of the service; requests with another Host header are refused."""
 
     rate: float = RATE
-    """Requests per second of one caller; 0 for no limit."""
+    """Rate limit of a caller in requests per second; 0 for no limit."""
 
     behind_proxy: bool = False
-    """Whether another server (Ray Serve) listens: callers always need a token then."""
+    """Whether another server (Ray Serve) listens; then callers always need a token."""
 
     failed_tokens: float = FAILED_TOKENS
-    """Unknown tokens per minute from one address, before it gets 429 for them; 0 for no limit."""
+    """Unknown tokens per minute from an address before it gets status 429; 0 for no limit."""
 
     job_seconds: float = JOB_SECONDS
-    """Timeout of one change; its process is stopped then."""
+    """Timeout of a change in seconds; the process that makes it is killed then."""
 
     notice_seconds: float = NOTICE_SECONDS
-    """Seconds to serve after SIGTERM, while `/readyz` reports false."""
+    """Seconds to continue serving after SIGTERM, while `/readyz` reports false."""
 
     @property
     def hosts(self) -> frozenset[str]:
-        """All host names that a Host header may have."""
+        """Host names that are accepted in a Host header."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
 
     def address(self, port: int) -> str:
@@ -73,7 +73,7 @@ class Settings:
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
     def check(self, tokens: TokenList) -> None:
-        """Refuse settings that would let anyone change the store, or no caller use it."""
+        """Refuse settings that would let anybody change the store, or that no caller could use."""
         if not tokens.valid(now()):
             self._check_without_tokens(tokens.required)
         if self.host in ("0.0.0.0", "::") and not self.names:  # noqa: S104
@@ -106,12 +106,12 @@ class Settings:
 
     @property
     def is_private(self) -> bool:
-        """Whether it is meant for this machine only: a store without tokens may be served then."""
+        """Whether only this machine is served, so that a store needs no tokens."""
         return self.is_loopback and not self.names
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether the host is a loopback address, which only this machine can reach."""
         if self.behind_proxy:
             return False
         try:
@@ -121,7 +121,7 @@ class Settings:
 
 
 def trace_exporters(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return where spans go; nowhere by default.
+    """Return the destinations of spans; none by default.
 
     >>> trace_exporters({}), trace_exporters({"OTEL_TRACES_EXPORTER": "otlp,console"})
     ((), ('otlp', 'console'))

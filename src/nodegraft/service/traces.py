@@ -1,4 +1,4 @@
-"""One OpenTelemetry span for each request: route, status and version; no key, feature or token."""
+"""OpenTelemetry traces: a span per request with route, status and version, without user data."""
 
 from importlib.metadata import version
 
@@ -22,9 +22,9 @@ NAME = "nodegraft"
 
 
 def tracer_provider() -> TracerProvider:
-    """Return a tracer provider configured by the variables of OpenTelemetry.
+    """Return a tracer provider that is configured by OpenTelemetry's environment variables.
 
-    A separate thread sends spans, so that no request waits for the collector.
+    Spans are sent by a separate thread, so that no request waits for the collector.
     """
     resource = Resource.create({SERVICE_VERSION: version(NAME)})
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
@@ -37,18 +37,18 @@ def tracer_provider() -> TracerProvider:
 
 
 class TraceMiddleware:
-    """Makes a span for each request, below the span of a caller who sends one.
+    """Middleware that makes a span for each request, as a child of the caller's span if it has one.
 
     Args:
-        app: Application behind it.
-        tracer: Tracer of the spans.
+        app: Application that handles requests.
+        tracer: Tracer that makes the spans.
     """
 
     def __init__(self, app: ASGIApp, tracer: Tracer) -> None:
         self._app, self._tracer = app, tracer
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        """Pass a request on, within a span."""
+        """Forward a request to the application, within a span."""
         if connection["type"] != "http":
             await self._app(connection, receive, send)
             return
@@ -62,7 +62,7 @@ class TraceMiddleware:
 
         parent = extract(Headers(scope=connection))
         span = self._tracer.start_span("request", parent, SpanKind.SERVER)
-        # Routes read the live version at their start too.
+        # Read the live version when the request starts, as routes do.
         span.set_attribute("nodegraft.model_version", connection["app"].state.service.now.version)
         try:
             await self._app(connection, receive, watched)
@@ -72,13 +72,13 @@ class TraceMiddleware:
 
 
 def _describe(span: Span, connection: Connection, status: int) -> None:
-    """Set name and attributes; the route contains no names of nodes or classes, unlike the path."""
+    """Set name and attributes of a span: the route, as the path may contain node or class names."""
     route = getattr(connection.get("route"), "path", "none")
     method = connection["method"] if connection["method"] in METHODS else "other"
     span.update_name(f"{method} {route}")
     span.set_attribute("http.request.method", method)
     span.set_attribute("http.route", route)
     span.set_attribute("http.response.status_code", status)
-    # Status 0: the caller disconnected, or an error came after the first byte.
+    # Status 0: the caller disconnected, or an error occurred after the response had started.
     if not status or status >= 500:
         span.set_status(StatusCode.ERROR)

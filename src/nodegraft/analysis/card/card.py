@@ -1,7 +1,7 @@
-"""Model card as data: classes, held-out accuracy and history of a version.
+"""Data of a model card: classes, held-out accuracy and history of a version.
 
-A card is a function of its version, the versions before it and its first promotion. It is written
-after the row of the promotion, so an error in writing it leaves the promotion in place.
+The card depends only on its version, the versions before it and its first promotion. The row of the
+promotion is written first, so the promotion stays valid even if writing the card fails.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,16 +19,16 @@ from nodegraft.model.confidence import World
 from nodegraft.model.hooks import Capability
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Least confidences at which accuracy and coverage are measured."""
+"""Confidence thresholds at which accuracy and coverage are measured."""
 
 
 NONE = AccuracyCount(0, 0)
-"""Accuracy where no node is held out."""
+"""Accuracy of a class without held-out nodes."""
 
 
 @dataclass(frozen=True)
 class ClassCard:
-    """One class of a version."""
+    """Entry of a model card for one class."""
 
     name: str
     """Name of the class."""
@@ -37,7 +37,7 @@ class ClassCard:
     """Number of training labels."""
 
     since: int
-    """First version since which the class has had this name without a break."""
+    """First of the consecutive versions, up to this one, in which the class has this name."""
 
     held_out: AccuracyCount
     """Accuracy on its held-out nodes."""
@@ -45,27 +45,27 @@ class ClassCard:
 
 @dataclass(frozen=True)
 class GraphCard:
-    """The graph of a version."""
+    """Entry of a model card for the graph."""
 
     since: int
-    """Version that introduced this graph."""
+    """First of the consecutive versions, up to this one, that have this graph."""
 
     nodes: int
     """Number of nodes."""
 
     features: int
-    """Number of features of a node."""
+    """Number of features per node."""
 
     edges: int
-    """Number of pairs of nodes that are joined by an edge."""
+    """Number of node pairs that are connected by at least one edge."""
 
     kinds: dict[str, int]
-    """Edge type -> number of edges; two nodes may be joined by edges of several types."""
+    """Edge type -> number of edges; two nodes can be connected by edges of several types."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Entry of the history of a version."""
+    """Entry of a model card for one version of its history."""
 
     version: int
     """Number of the version."""
@@ -80,13 +80,13 @@ class Step:
     """Time of the change in UTC, in ISO 8601."""
 
     note: str
-    """Reason that the author gave."""
+    """Reason for the change, as given by the author."""
 
     override: str
     """Reason for overriding a drop of held-out accuracy; empty without an override."""
 
     held_out: AccuracyCount
-    """Accuracy on held-out nodes, as measured when the version was made."""
+    """Accuracy on held-out nodes, measured when the version was made."""
 
     was_live: bool
     """Whether the version was promoted before the card was written."""
@@ -109,10 +109,10 @@ class Card:
     """Hyper-parameters of the method."""
 
     world: World
-    """Whether nodes may belong to unknown classes: it decides what confidence means."""
+    """Whether nodes may belong to unknown classes, which changes the meaning of confidence."""
 
     share_of_known_classes: float | None
-    """Estimated share of unlabelled nodes that belong to known classes; None without one."""
+    """Estimated share of unlabelled nodes that belong to known classes; None if not estimated."""
 
     graph: GraphCard
     """Graph of the version."""
@@ -124,14 +124,14 @@ class Card:
     """Accuracy on all held-out nodes."""
 
     reliability: dict[float, AccuracyCount] | None
-    """Least confidence -> accuracy on held-out nodes predicted with it; None if the method gives
-    no calibrated confidence."""
+    """Confidence threshold -> accuracy on held-out nodes predicted with at least this confidence;
+    None if the method has no calibrated confidence."""
 
     calibration: tuple[ProbabilityBin, ...]
-    """Predictions of held-out nodes, grouped by probability."""
+    """Accuracy of held-out nodes in bins of similar probability."""
 
     confusion: ConfusionMatrix | None
-    """Held-out nodes by true and predicted class; None without any."""
+    """Held-out nodes by true and predicted class; None without held-out nodes."""
 
     history: tuple[Step, ...]
     """Versions up to this one, oldest first."""
@@ -141,7 +141,7 @@ class Card:
 
     @property
     def unmeasured(self) -> list[str]:
-        """Names of classes without held-out nodes, whose accuracy is not known."""
+        """Names of classes without held-out nodes, so their accuracy is unknown."""
         return [card.name for card in self.classes if not card.held_out.asked]
 
     def to_json(self) -> dict[str, Any]:
@@ -175,8 +175,12 @@ def card_of(
     """Return the model card of a version.
 
     Args:
+        state: Graph, labels and model of the version.
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
+        class_names: Returns the class names of the labels object with a given name.
+        live: Numbers of versions that were live.
+        pruned: Numbers of pruned versions.
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None
@@ -213,7 +217,7 @@ def _count(right: Any) -> AccuracyCount:
 
 
 def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> dict[str, int]:
-    """Return name in the last version -> first version since which all versions have the name."""
+    """Return name -> first of the consecutive versions, up to the last one, that have the name."""
     left = names(history[-1])
     since: dict[str, int] = {}
     for past in reversed(history):

@@ -11,7 +11,7 @@ from nodegraft.evaluation.confusion import ConfusionMatrix
 
 @figure_style
 def draw_card(card: Card) -> list[Picture]:
-    """Draw the figures of a card, each on a background of its own, for light and dark pages."""
+    """Draw the figures of a card; each has its own background for light and dark pages."""
     recalls = {entry.name: entry.held_out for entry in card.classes if entry.held_out.asked}
     draw = partial(plots.draw_recall, recalls=recalls)
     pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
@@ -24,7 +24,7 @@ def draw_card(card: Card) -> list[Picture]:
         pictures.append(_picture("calibration", _calibration(card), plots.SIZE, draw))
         draw = partial(plots.draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
         pictures.append(_picture("abstaining", _abstaining(card), plots.SIZE, draw))
-    # The last version is measured again, on all of its held-out nodes.
+    # The accuracy of the card's version is measured again, on all of its held-out nodes.
     counts = {step.version: step.held_out for step in card.history} | {card.version: card.held_out}
     live = [step.version for step in card.history if step.was_live]
     draw = partial(plots.draw_history, counts=counts, live=live)

@@ -1,4 +1,4 @@
-"""A model card as files: Markdown with the YAML head that model hubs read, and figures."""
+"""Files of a model card: Markdown with the YAML header that model hubs read, and figures."""
 
 import json
 import re
@@ -16,16 +16,18 @@ from nodegraft.model.confidence import NO_ESTIMATE
 TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
 
 FEW = 30
-"""Number of held-out nodes below which accuracy is called rough."""
+"""The card calls accuracy rough if there are fewer held-out nodes than this."""
 
 
 def card_files(card: Card, store: str, name: str) -> dict[str, str]:
-    """Return file name -> text, in the order in which files are written: the card is the last.
+    """Return file name -> text, in the order of writing: the Markdown file is last.
 
-    Figures are left out if Matplotlib is not installed; the card then says how to get them.
+    Figures are omitted if Matplotlib is not installed; the card then says how to install it.
 
     Args:
-        name: Name of the files, without their endings.
+        card: Data of the card.
+        store: Name of the store.
+        name: File name without its extension.
     """
     files, figures = {}, {}
     if card.held_out.asked:
@@ -45,6 +47,8 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
     """Return the card as Markdown.
 
     Args:
+        card: Data of the card.
+        store: Name of the store.
         figures: Name of a figure -> Markdown that shows it; empty without figures.
     """
 
@@ -77,7 +81,7 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
 
 
 def _head(card: Card, store: str) -> str:
-    """Return the YAML head; JSON strings are valid YAML."""
+    """Return the YAML header; values are written as JSON, because JSON strings are valid YAML."""
     lines = ["---", "license: unknown", "library_name: nodegraft", "tags:"]
     lines += [f"- {tag}" for tag in TAGS]
     if card.held_out.share is not None:
@@ -225,12 +229,12 @@ def _interval(count: AccuracyCount) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a user's text, so that it is neither Markdown nor HTML."""
+    """Escape Markdown and HTML in a text that a user wrote."""
     return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(text.split()))
 
 
 def limits(card: Card) -> list[str]:
-    """Return sentences on what the model is not for and what was not measured."""
+    """Return sentences on what the model must not be used for, and on what was not measured."""
     few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
     abstains = ", unless it abstains; how often it does so was not measured"
     sentences = [

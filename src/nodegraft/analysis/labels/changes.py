@@ -1,7 +1,7 @@
-"""Changes of the labels of a store, each a name with plain JSON, and which classes continue.
+"""Label changes of a store as plain JSON, and which classes continue which after a change.
 
-A preview is the same computation without its last step. An older change is undone by applying the
-later changes again to the labels before it.
+A preview computes a change without storing it. Undoing an older change applies all later changes
+again, to the labels before the undone change.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ class ClassSuccession:
     (True, False)
 
     Args:
-        successors: Old class -> the classes that continue it; all others continue themselves.
+        successors: Old class -> classes that continue it; a missing class continues itself.
     """
 
     def __init__(self, successors: Mapping[str, frozenset[str]] | None = None) -> None:
@@ -30,10 +30,14 @@ class ClassSuccession:
 
     @classmethod
     def between(cls, before: "StoreLabels", after: "StoreLabels") -> "ClassSuccession":
-        """Work out the succession from who owns the labels of classes that are gone.
+        """Derive the succession from the classes that own the labels of removed classes.
 
-        A class that is gone is continued by new classes that have some of its labels, and by an
-        old class that has all of them.
+        A removed class is continued by each new class that has some of its labels, and by an old
+        class that has all of them.
+
+        Args:
+            before: Labels before the change.
+            after: Labels after the change.
         """
         gone = [name for name in before if name not in after]
         if not gone:
@@ -50,11 +54,11 @@ class ClassSuccession:
         return cls({name: some for name, some in successors.items() if some})
 
     def of(self, name: str) -> frozenset[str]:
-        """Return the classes that continue an old class; its own name where nothing is known."""
+        """Return the classes that continue an old class; by default the class itself."""
         return self._successors.get(name, frozenset((name,)))
 
     def continues(self, old: str, new: str) -> bool:
-        """Return whether a new class is an old one, under the same name or another."""
+        """Return whether a new class continues an old one, under any name."""
         return new in self.of(old)
 
     def is_split(self, name: str) -> bool:
@@ -63,13 +67,13 @@ class ClassSuccession:
 
 
 WARNED_SHARE, WARNED_CLASSES = 0.1, 2.0
-"""A class causes a warning if it is predicted for more than this share of all nodes, and for more
+"""Warn about a changed class that is predicted for more than this share of all nodes, and for more
 than this multiple of the mean share of a class."""
 
 
 @dataclass(frozen=True)
 class ChangedClass:
-    """Class that a change adds, or whose labels it changes."""
+    """Prediction counts of a class that a change adds, or whose labels it changes."""
 
     examples: int
     """Number of training nodes after the change."""
@@ -78,7 +82,7 @@ class ChangedClass:
     """Number of compared nodes that are predicted to be of the class after the change."""
 
     gained: int
-    """Number of these that were predicted to be of another class before."""
+    """Number of these nodes that were predicted to be of another class before the change."""
 
 
 def changed_classes(
@@ -87,9 +91,12 @@ def changed_classes(
     names: ClassSuccession,
     pairs: Mapping[tuple[str, str], int],
 ) -> dict[str, ChangedClass]:
-    """Return the classes that are new or have other labels; a renamed class has the same labels.
+    """Return the classes that are new or have other labels; a renamed class is not among them.
 
     Args:
+        before: Labels before the change.
+        after: Labels after the change.
+        names: Maps classes before the change to classes after it.
         pairs: (prediction before, prediction after) -> number of nodes.
     """
     unchanged = {
@@ -111,7 +118,7 @@ def changed_classes(
 
 
 def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
-    """Return a sentence for each class with one example or with too many predictions."""
+    """Return a warning for each class with a single example or with too many predictions."""
     found = [
         f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
         "Add more examples."
@@ -144,17 +151,17 @@ _NAMING = ("add", "rename", "merge", "split")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of labels."""
+    """A change of labels: its name and arguments."""
 
     action: str
-    """Name of the change, which is that of the command."""
+    """Name of the change; it equals the name of the command."""
 
     detail: dict[str, Any]
-    """Arguments of the method of :class:`StoreLabels`, by name."""
+    """Arguments of the :class:`StoreLabels` method, by name."""
 
     @classmethod
     def of(cls, action: str, force_name: bool = False, **detail: Any) -> "Change":
-        """Return a change with plain JSON from arguments as a user gives them.
+        """Return a change, converting the arguments of a user to plain JSON.
 
         Args:
             action: Name of the change.
@@ -174,16 +181,16 @@ class Change:
 
     @property
     def new_nodes(self) -> list[Any]:
-        """Keys of nodes that need not have a label yet, so that only the graph can know them."""
+        """Return keys of nodes that may have no label yet; only the graph can check them."""
         if self.action not in ("add", "label", "split"):
             return []
         classes = next(part for part in self.detail.values() if isinstance(part, dict))
-        # A single text instead of a list is refused by the labels.
+        # A text instead of a list of keys is refused later, by the labels.
         lists = (keys for keys in classes.values() if not isinstance(keys, str | bytes))
         return [key for keys in lists for key in keys]
 
     def succession(self) -> ClassSuccession:
-        """Return which classes it renames, merges or splits into which."""
+        """Return which classes this change renames, merges or splits into which classes."""
         detail = self.detail
         match self.action:
             case "rename":
@@ -196,16 +203,16 @@ class Change:
         return ClassSuccession()
 
     def without_repeats(self) -> "Change":
-        """Return a change that lists each key or class name once."""
+        """Return this change without repeated keys and class names."""
         lists = {key: value for key, value in self.detail.items() if isinstance(value, list)}
         unique = {name: list(dict.fromkeys(values)) for name, values in lists.items()}
         return replace(self, detail=self.detail | unique)
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
-        """Return a change that may use a class name similar to another one.
+        """Return this change with permission to use a class name similar to another one.
 
         Args:
-            force_name: Whether it may; if not, the change is returned unchanged.
+            force_name: Whether to give the permission; if not, return the change unmodified.
         """
         if not force_name or self.action not in _NAMING:
             return self
@@ -217,28 +224,29 @@ def _plain(name: str, value: Any) -> Any:
         from nodegraft.tables.labels import keys_by_class  # slow to import
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
-    # A single text is passed on, so that the change refuses it.
+    # A text instead of a list is passed on unmodified, so that applying the change refuses it.
     if name not in ("keys", "names") or (name == "keys" and isinstance(value, str | bytes)):
         return value
-    # JSON has no NumPy numbers.
+    # Convert NumPy scalars, which JSON cannot encode.
     return [item.item() if isinstance(item, np.generic) else item for item in value]
 
 
 def changes_labels(action: str) -> bool:
-    """Return whether an action of a version is a change of labels, which can be applied again."""
+    """Return whether an action of a version is a change of labels, which can be replayed."""
     return action in _ACTIONS
 
 
 def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
-    """Apply changes again to other labels.
+    """Apply changes to other labels, in order.
 
     Args:
+        labels: Labels before the first of the changes.
         changes: Number of a version -> its change, in order.
-        without: Number of the version that is undone, for the error.
+        without: Number of the version that is undone, for the error message.
     """
     for number, change in changes.items():
         try:
-            # Similar names and repeated keys that were accepted once are accepted again.
+            # The user accepted similar names and repeated keys when the change was first made.
             labels = change.without_repeats().with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(

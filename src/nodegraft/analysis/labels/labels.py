@@ -14,7 +14,7 @@ from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
 
 HELD_OUT, FEWEST = 0.2, 10
-"""Share of a class's labels that is held out, and least number of labels for holding out any."""
+"""Share of a class's labels to hold out, and least number of labels for holding out any."""
 
 Keys = tuple[Key, ...]
 
@@ -27,18 +27,18 @@ class ClassLabels:
     """Session in which the class was added; 0 for the first classes."""
 
     taught: Keys
-    """Training nodes."""
+    """Keys of training nodes."""
 
     held_out: Keys = ()
-    """Held-out nodes."""
+    """Keys of held-out nodes."""
 
     @property
     def all(self) -> Keys:
-        """Training and held-out nodes."""
+        """Keys of all labelled nodes: training and held-out nodes."""
         return self.taught + self.held_out
 
     def with_more(self, keys: Iterable[Key]) -> "ClassLabels":
-        """Return labels with more nodes; new nodes are held out until the share is right.
+        """Return labels with more nodes; hold out new nodes until the held-out share is reached.
 
         Args:
             keys: Keys of nodes that have no label yet.
@@ -64,15 +64,15 @@ class ClassLabels:
         return replace(self, taught=taught, held_out=held_out)
 
     def part(self, keys: Iterable[Key]) -> "ClassLabels":
-        """Return a part of a class that is split; training and held-out nodes stay so.
+        """Return the labels of a part of this class; nodes stay in training or stay held out.
 
         Args:
-            keys: Nodes of the part; those without a label yet are drawn as in :meth:`with_more`.
+            keys: Nodes of the part; :meth:`with_more` adds those that have no label yet.
         """
         some = frozenset(keys)
         old = self.without(frozenset(self.all) - some)
         part = old.with_more(some.difference(old.all))
-        # If all nodes of the part are held out, some must become training nodes.
+        # If all nodes of the part were held out, divide them again: training needs some nodes.
         return part if part.taught else ClassLabels(self.session, ()).with_more(some)
 
 
@@ -84,7 +84,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
     {'wear': ('c', 'a', 'b')}
 
     Args:
-        classes: Class name -> its labels.
+        classes: Class name -> labels of the class.
     """
 
     def __init__(self, classes: Mapping[str, ClassLabels] | None = None) -> None:
@@ -116,7 +116,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return {name: one.taught for name, one in self.items()}
 
     def taught_rows(self, graph: FindsRows) -> NodeLabels:
-        """Return the training nodes by row, without checking class names again.
+        """Return the row numbers of training nodes; class names are not validated again.
 
         Args:
             graph: A graph that has all these nodes.
@@ -130,7 +130,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     @property
     def held_out(self) -> dict[str, Keys]:
-        """Class name -> held-out nodes; classes without any are left out."""
+        """Class name -> held-out nodes; classes without held-out nodes are omitted."""
         return {name: one.held_out for name, one in self.items() if one.held_out}
 
     @property
@@ -151,7 +151,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
         Args:
             classes: New class -> keys of its nodes.
-            force_name: Whether names may differ from others only by case or blanks.
+            force_name: Whether to allow names that differ from others only by case or blanks.
         """
         if not classes:
             raise ClassNameError("No class was given.")
@@ -178,7 +178,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """Return labels with more nodes of known classes.
 
         Args:
-            more: Known class -> keys of nodes that have no label yet.
+            more: Class that exists -> keys of nodes that have no label yet.
         """
         problems = Problems()
         new = self._of_known_classes(more, problems)
@@ -189,7 +189,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
     def unlabelled(self, keys: Iterable[Key]) -> "StoreLabels":
-        """Return labels without some nodes.
+        """Return labels without the labels of some nodes.
 
         Args:
             keys: Keys of labelled nodes.
@@ -213,10 +213,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels(left)
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
-        """Return labels in which labelled nodes have other classes.
+        """Return labels in which the class of some labelled nodes is changed.
 
         Args:
-            classes: Known class -> keys of nodes that have another label.
+            classes: Class that exists -> keys of nodes that have the label of another class.
         """
         problems = Problems()
         new = self._of_known_classes(classes, problems)
@@ -227,7 +227,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return moved.labelled(new)
 
     def removed(self, names: Iterable[str]) -> "StoreLabels":
-        """Return labels without some classes.
+        """Return labels without the given classes.
 
         Args:
             names: Names of the classes to remove.
@@ -244,12 +244,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels(left)
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
-        """Return labels in which a class has another name.
+        """Return labels in which a class is renamed.
 
         Args:
-            old: Present name.
+            old: Current name.
             new: New name.
-            force_name: As in :meth:`added`.
+            force_name: See :meth:`added`.
         """
         self[old]
         if new == old:
@@ -262,12 +262,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return StoreLabels({new if name == old else name: one for name, one in self.items()})
 
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
-        """Return labels in which several classes are one, with the session of the oldest.
+        """Return labels in which several classes are merged; the oldest class gives the session.
 
         Args:
             names: Names of the classes to merge.
-            into: Name of the merged class: one of these, or a new name.
-            force_name: As in :meth:`added`.
+            into: Name of the merged class: the name of one of these classes, or a new name.
+            force_name: See :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
         if len(parts) < 2:
@@ -294,22 +294,22 @@ class StoreLabels(Mapping[str, ClassLabels]):
         parts: Mapping[str, Iterable[Key]],
         force_name: bool = False,
     ) -> "StoreLabels":
-        """Return labels in which a class is split into several, with the session of the class.
+        """Return labels in which a class is split; each part has the session of the class.
 
-        Training nodes stay training nodes and held-out nodes stay held out. Only a part of which
-        all nodes are held out is drawn like a new class, because it needs training nodes.
+        Training nodes stay training nodes, and held-out nodes stay held out. A part that has only
+        held-out nodes is divided again like a new class, because it needs training nodes.
 
         Args:
             name: Name of the class to split.
-            parts: New class -> keys of nodes, which may be labels of the old class. Labels of the
+            parts: New class -> keys of nodes; they may be labels of the old class. Labels of the
                 old class that are in no part are removed.
-            force_name: As in :meth:`added`.
+            force_name: See :meth:`added`.
         """
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting needs at least two new classes.")
         rest = StoreLabels(left)
-        # A part may have the name of the class that is split.
+        # A part may reuse the name of the class that is split.
         gone = [] if name in parts else [name]
         problems, new = Problems(), rest
         with problems.collect():
@@ -330,11 +330,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Document) -> "StoreLabels":
-        """Return the labels that :meth:`state` describes.
+        """Restore labels from the arrays and JSON that :meth:`state` returned.
 
         Args:
-            arrays: Arrays of :meth:`state`.
-            document: JSON of :meth:`state`.
+            arrays: Arrays from :meth:`state`.
+            document: JSON from :meth:`state`.
         """
         if document.get("kind") != "labels" or document.get("schema") != 1:
             raise StoreError(
@@ -369,7 +369,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
     def _of_known_classes(
         self, classes: Mapping[str, Iterable[Key]], problems: Problems
     ) -> dict[str, Keys]:
-        """Return the keys of each class; wrong ones are collected."""
+        """Return class -> keys; collect invalid class names and keys as problems."""
         new = dict[str, Keys]()
         with problems.collect():
             self._refuse_unknown(classes)
@@ -379,7 +379,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return new
 
     def _check_key_type(self, new: Mapping[str, Keys]) -> None:
-        """Refuse keys of another type than those of the labels."""
+        """Refuse new keys whose type (text or integer) differs from that of labelled nodes."""
         own = next((key for one in self.values() for key in one.all), None)
         keys = [key for keys in new.values() for key in keys]
         other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]
@@ -431,7 +431,7 @@ def _listed(keys: Iterable[Key], name: str, problems: Problems) -> Keys:
 
 
 def _named(noun: str, values: Iterable[object]) -> str:
-    """Return a noun and values.
+    """Join values in a phrase, with the noun in singular or plural.
 
     >>> _named("Node", ["p1"]), _named("Class", ["hats", "caps"])
     ("Node 'p1'", "Classes 'hats', 'caps'")

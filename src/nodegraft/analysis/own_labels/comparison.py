@@ -1,4 +1,4 @@
-"""Comparison of methods on a store's own labels: accuracy, forgetting and time."""
+"""Results of a comparison of methods on a store's own labels: accuracy, forgetting and time."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,59 +17,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean over seeds, with its 95 % interval."""
+    """Mean over seeds, with the half width of its 95 % interval."""
 
     mean: float
-    """The mean."""
+    """Mean over seeds."""
 
     half_width: float
-    """Half the width of its 95 % interval, by Student's t; 0 for a single seed."""
+    """Half width of the 95 % interval by Student's t; 0 for a single seed."""
 
     seeds: int
     """Number of seeds."""
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate":
-        """Return the estimate from one number for each seed.
+        """Return the estimate from the results of all seeds.
 
         >>> Estimate.of([0.5]), Estimate.of([1.0, 2.0, 3.0]).mean
         (Estimate(mean=0.5, half_width=0.0, seeds=1), 2.0)
 
         Args:
-            values: The numbers.
+            values: Result of each seed.
         """
         array = np.array(values, dtype=np.float64)
         return cls(float(array.mean()), interval(array), array.size)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the interval of a share, which are never outside 0 to 1."""
+        """Lower and upper end of the interval of a share, limited to 0 to 1."""
         return max(0.0, self.mean - self.half_width), min(1.0, self.mean + self.half_width)
 
     @property
     def beyond_noise(self) -> bool:
-        """Whether the interval excludes zero; always False for one seed."""
+        """Whether the 95 % interval excludes zero; always False for a single seed."""
         return self.seeds > 1 and abs(self.mean) > self.half_width
 
 
 @dataclass(frozen=True)
 class MethodResult:
-    """Results of one method, trained on the same streams as the others."""
+    """Results of one method; all methods are trained on the same streams."""
 
     method: str
     """Name of the method."""
 
     streams: tuple[StreamResult, ...]
-    """Results for each seed."""
+    """Result for each seed."""
 
     @property
     def first(self) -> Estimate:
-        """Macro accuracy before the first new class."""
+        """Macro accuracy before the first new class arrives."""
         return Estimate.of([stream.sessions[0].macro_accuracy for stream in self.streams])
 
     @property
     def last(self) -> Estimate:
-        """Macro accuracy over all classes, after the last new one."""
+        """Macro accuracy over all classes after the last new class."""
         return Estimate.of(self._last)
 
     @property
@@ -81,9 +81,9 @@ class MethodResult:
 
     @property
     def session_seconds(self) -> Estimate:
-        """Seconds of training on a session of new classes, and of predicting its query nodes.
+        """Seconds for a session of new classes: training, and predicting the query nodes.
 
-        Prediction counts because a method may delay its work until then.
+        Prediction is included because a method may postpone its work until then.
         """
         return Estimate.of(
             [
@@ -93,10 +93,10 @@ class MethodResult:
         )
 
     def ahead_of(self, other: "MethodResult") -> Estimate:
-        """Return the difference of last accuracies to another method, paired by seed.
+        """Return the lead in last accuracy over another method, paired by seed.
 
         Args:
-            other: Another method, measured with the same seeds.
+            other: Results of another method, for the same seeds.
         """
         return Estimate.of([a - b for a, b in zip(self._last, other._last, strict=True)])
 
@@ -123,32 +123,32 @@ class Evaluation(Tabular):
     """Number of the version whose graph and labels were used."""
 
     plan: Plan
-    """Classes that took part, and their roles."""
+    """Classes that are used, and their roles."""
 
     methods: tuple[MethodResult, ...]
-    """Results of the methods, the best last accuracy first."""
+    """Results of all methods, the highest last accuracy first."""
 
     @property
     def seeds(self) -> int:
-        """Number of streams that each method was trained on."""
+        """Number of seeds; each method was trained on a stream per seed."""
         return len(self.methods[0].streams)
 
     @property
     def best(self) -> MethodResult:
-        """Method with the best last accuracy."""
+        """Method with the highest last accuracy."""
         return self.methods[0]
 
     @property
     def lead(self) -> Estimate | None:
-        """Difference of the two best last accuracies; None for a single method."""
+        """Difference between the two highest last accuracies; None for a single method."""
         return self.best.ahead_of(self.methods[1]) if len(self.methods) > 1 else None
 
     def to_arrow(self) -> Any:
-        """Return a row for each method, the best first; accuracies are shares between 0 and 1.
+        """Return a table with a row for each method, the best first; accuracies are shares.
 
         Columns: method, accuracy before the first new class and after the last one, the ends of
-        its 95 % interval, difference to the best method (paired by seed) with half the width of
-        its interval, and seconds of a session.
+        its 95 % interval, difference to the best method (paired by seed) with the half width of
+        its interval, and seconds per session.
         """
         # Imported here because it is slow to import.
         import pyarrow as pa
@@ -169,7 +169,7 @@ class Evaluation(Tabular):
         )
 
     def plot_sessions(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Plot macro accuracy of each method by session; a line is the mean over seeds.
+        """Plot macro accuracy by session: a line per method, the mean over seeds.
 
         Args:
             ax: Axes to draw into; None for a new figure.
@@ -187,12 +187,12 @@ class Evaluation(Tabular):
 
     @property
     def recommended(self) -> str | None:
-        """Method to use; None if its lead is within noise, or there is no other."""
+        """Recommended method; None if its lead is within noise or there is only one method."""
         return self.best.method if self.lead is not None and self.lead.beyond_noise else None
 
     @property
     def headline(self) -> str:
-        """Recommendation in a few words."""
+        """Recommendation as a short heading."""
         if self.recommended is not None:
             return f"Use {self.recommended}"
         names = [measured.method for measured in self.methods[:2]]
@@ -200,9 +200,9 @@ class Evaluation(Tabular):
 
     @property
     def advice(self) -> str:
-        """Recommendation as a sentence, and whether the lead is larger than noise.
+        """Recommendation as a sentence that also says whether the lead is larger than noise.
 
-        Terminal, JSON and page show it, so that they cannot contradict each other.
+        The terminal, JSON and the web page use this text, so that they agree.
         """
         best, lead = self.best, self.lead
         if lead is None:

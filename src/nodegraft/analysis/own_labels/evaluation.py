@@ -1,4 +1,4 @@
-"""Evaluation of methods on a store's own graph and labels, by the strict protocol."""
+"""Evaluation of methods on a store's own graph and labels, under the strict protocol."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,8 +17,8 @@ from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 
 METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
-"""Methods that are compared with the store's own: by all signals, by propagated features, by edges
-only, by features only."""
+"""Methods that are compared with the store's own. In this order, they use all signals, propagated
+features, edges only, and features only."""
 
 
 def evaluate_methods(
@@ -32,7 +32,12 @@ def evaluate_methods(
     """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
-        methods: Names of methods; None for the store's own and :data:`METHODS`.
+        state: Version whose graph and labels are used.
+        number: Number of the version.
+        methods: Names of methods; None for the store's own method and :data:`METHODS`.
+        seeds: Number of seeds.
+        shots: Number of labels per new class.
+        listener: Receives progress.
     """
     validate_value("seeds", seeds, PositiveInt)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
@@ -42,7 +47,7 @@ def evaluate_methods(
     results_of: dict[str, list[StreamResult]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:
-            # Each method gets its own stream: cached values must not speed up the next method.
+            # Each method gets a new stream, so that it cannot use values cached by another method.
             stream = own_stream(state, plan, seed)
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
             model = _made(name, parameters[name], seed)
@@ -52,7 +57,7 @@ def evaluate_methods(
 
 
 class _Within(Listener):
-    """Listener that prefixes each stage with the name of the run."""
+    """Listener that adds the name of the run to each stage."""
 
     def __init__(self, listener: Listener, run: str, sessions: int) -> None:
         self._listener, self._run, self._sessions = listener, run, sessions
@@ -66,7 +71,7 @@ class _Within(Listener):
 
 
 def _parameters(own: Method, name: str) -> dict[str, Any]:
-    """Return the store's parameters for its own method, and none for others."""
+    """Return the store's parameters for its own method; no parameters for other methods."""
     if REGISTRY.get(name).many_shot:
         raise ParameterError(
             f"{name} gets most labels of every new class: it is an upper bound, not a method to "

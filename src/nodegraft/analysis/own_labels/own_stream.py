@@ -1,6 +1,6 @@
-"""Streams that are drawn from the labels of a store, to compare methods on them.
+"""Class streams built from the labels of a store, to compare methods on them.
 
-The arrival is ``present``: the graph of a store exists from the start, and labels arrive.
+The arrival is ``present``: the store's whole graph exists from the start, and only labels arrive.
 """
 
 from collections.abc import Mapping
@@ -16,16 +16,16 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.stream import ClassStream
 
 FEWEST_CLASSES = 4
-"""Least number of classes: two known and two new."""
+"""Least number of classes for a comparison: two known and two new."""
 
 FEWEST_LABELS = 4
-"""Least number of labels of a class, which is split into training, held-out and query nodes."""
+"""Least number of labels of a class; they are split into training, held-out and query nodes."""
 
 SESSIONS = 5
-"""Largest number of sessions; with more new classes, several arrive in one session."""
+"""Largest number of sessions; if there are more new classes, a session adds several."""
 
 SHOWN = 20
-"""Number of excluded classes that are named; the others are counted."""
+"""Largest number of excluded classes that are listed by name; the rest are counted."""
 
 ARRIVAL: Arrival = "present"
 """All nodes of a store's graph are visible from the start; only labels arrive."""
@@ -33,22 +33,22 @@ ARRIVAL: Arrival = "present"
 
 @dataclass(frozen=True)
 class Plan:
-    """Classes that take part, and their roles."""
+    """Classes that are used in a comparison, and their roles."""
 
     setting: Setting
-    """Number of known and new classes, and of labels of a new class."""
+    """Number of known and new classes, and of labels per new class."""
 
     classes: dict[str, int]
-    """Class that takes part -> number of its labels."""
+    """Class that is used -> number of its labels."""
 
     left_out: dict[str, int]
-    """Class with too few labels -> number of its labels."""
+    """Class that is excluded because it has too few labels -> number of its labels."""
 
     needed: int
-    """Least number of labels of a class; half are for training, half for testing."""
+    """Least number of labels per class; half of them are for training, half for testing."""
 
     def exclusion(self) -> str:
-        """Return a sentence on the excluded classes; empty if there are none."""
+        """Return a sentence that lists the excluded classes; empty if there are none."""
         if not self.left_out:
             return ""
         named = [f"{name} ({count})" for name, count in self.left_out.items()]
@@ -60,7 +60,7 @@ class Plan:
 
 
 def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
-    """Return a plan in which half of the classes are known; refuse too few classes.
+    """Plan a comparison in which half of the classes are known; refuse too few classes.
 
     >>> plan = make_plan({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
     >>> print(plan.setting, plan.left_out)
@@ -73,7 +73,7 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
     if len(classes) < FEWEST_CLASSES:
         raise StoreError(_too_few(len(classes), left_out, needed))
     novel = len(classes) // 2
-    # No class is reserved for practice or for choosing settings, as in a store.
+    # A store reserves no classes for meta-training or for tuning settings.
     setting = Setting(
         base=len(classes) - novel,
         pseudo_novel=0,
@@ -86,10 +86,11 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
 
 
 def own_stream(state: State, plan: Plan, seed: int) -> ClassStream:
-    """Draw a stream from the graph and the labels of a version, without its model.
+    """Build a random stream from the graph and the labels of a version; its model is not used.
 
-    Training and query nodes are drawn from all labels, held-out ones included.
+    Training and query nodes are sampled from all labels, including held-out ones.
     """
+
     labels = NodeLabels.by_key(state.graph, {name: state.labels[name].all for name in plan.classes})
     return ClassStream.draw(state.graph, labels, plan.setting, seed=seed, arrival=ARRIVAL)
 

@@ -1,4 +1,4 @@
-"""Import of matplotlib, which is an extra, and figures that are the same in every run."""
+"""Figures that are the same in every run; imports matplotlib, an optional dependency."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,17 +32,17 @@ __all__ = [
     "svg_text",
 ]
 
-# A page swaps each of these for its own shade by day and by night, so nothing else is drawn in.
+# A page replaces these colours in its light and dark themes, so figures use no other greys.
 INK, GREY, PAPER = "#1A1B1C", "#8A8F94", "#FEFEFD"
-# The palette of Okabe and Ito: apart for colour-blind eyes.
+# Palette of Okabe and Ito, which colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
-# In inches and points: a panel fills a phone, where one unit is about one pixel.
+# Inches and points; a figure fills the screen of a phone, where one point is about one pixel.
 WIDTH, HEIGHT, FONT_SIZE = 4.6, 3.3, 8.5
 
-# Matplotlib types its settings by their several hundred names.
+# Any: Matplotlib types the keys of its settings as a literal of several hundred names.
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
@@ -63,20 +63,23 @@ STYLE: dict[Any, Any] = {
     "ytick.color": INK,
 }
 figure_style = mpl.rc_context(STYLE)
-"""A decorator for functions that draw: the fonts and colours of the page."""
+"""Decorator for functions that draw: sets the fonts and colours of the page."""
 
 
 def panel(
     title: str, x_label: str, y_label: str = "", size: tuple[float, float] = (WIDTH, HEIGHT)
 ) -> tuple[Figure, Axes]:
-    """An empty panel with its title and the labels of its axes.
+    """Return a new figure with empty axes, a title and axis labels.
 
     >>> figure, axes = panel("gentoo", "session", "accuracy, %")
     >>> axes.get_xlabel()
     'session'
 
     Args:
-        title: What stands above it, or nothing.
+        title: Title above the axes; empty for none.
+        x_label: Label of the x axis.
+        y_label: Label of the y axis; empty for none.
+        size: Width and height in inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
@@ -88,12 +91,14 @@ def panel(
 
 
 def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes], None]) -> Axes:
-    """Draw into given axes, or into those of a new pyplot figure; return the axes.
+    """Draw into the given axes, or into a new pyplot figure; return the axes.
 
-    Notebooks show a pyplot figure at the end of its cell. The text of a plot is never read as TeX.
+    Notebooks show a pyplot figure at the end of its cell. Text is never interpreted as TeX.
 
     Args:
-        axes: Axes to draw into, which keep the user's own style; None for a new figure.
+        axes: Axes to draw into, which keep the user's style; None for a new figure.
+        size: Width and height of a new figure in inches.
+        draw: Function that draws into axes.
     """
     if axes is not None:
         with mpl.rc_context({"text.parse_math": False}):
@@ -102,7 +107,8 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
     # Imported here because choosing a backend takes time.
     from matplotlib import pyplot
 
-    # Before the context: a notebook's backend sets options with its first figure, which must stay.
+    # Create the figure outside the style context: the first figure of a notebook sets options of
+    # its backend, which the end of the context would reset.
     figure = pyplot.figure(figsize=size, layout="constrained", facecolor=PAPER)
     with mpl.rc_context(STYLE):
         axes = figure.subplots()
@@ -111,10 +117,11 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Write a name to the left of each row, the first one at the top.
+    """Write a name to the left of each row, starting with the top row.
 
     Args:
-        axes: The panel, whose rows are at 0, 1, 2 …
+        axes: Axes with rows at 0, 1, 2 …
+        names: Name of each row.
     """
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.tick_params(axis="y", length=0)
@@ -123,7 +130,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def shorten(name: object, limit: int) -> str:
-    """Return a name on one line; a long one loses its middle, since keys often share a start.
+    """Return a name on one line; shorten a long name in the middle, as keys often share a prefix.
 
     >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
     ('short', 'https:…91007')
@@ -134,7 +141,7 @@ def shorten(name: object, limit: int) -> str:
 
 
 def svg_text(figure: Figure) -> str:
-    """A figure as SVG whose words are text, without numbers more exact than eyes are.
+    """Return a figure as SVG; words stay text, and numbers have two decimals.
 
     >>> figure, _ = panel("a < b", "x")
     >>> ("a &lt; b</text>" in svg_text(figure), svg_text(figure) == svg_text(figure))
@@ -148,28 +155,28 @@ def svg_text(figure: Figure) -> str:
 
 
 def save_svg(figure: Figure, path: Path) -> None:
-    """Write a figure without date or random names, so that equal numbers give equal bytes."""
+    """Write a figure as SVG without date or random names, so that equal data gives equal bytes."""
     with mpl.rc_context({"svg.hashsalt": "nodegraft"}):
         figure.savefig(path, metadata={"Date": None})
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, and what goes with it in a page."""
+    """Figure with its description and caption for a page."""
 
     name: str
-    """Name that is unique among figures of one kind; part of the file name."""
+    """Name that is unique among figures of the same kind; part of the file name."""
 
     description: str
-    """What the figure shows, in sentences, for readers who cannot see it."""
+    """Alternative text: sentences that describe the figure for readers who cannot see it."""
 
     figure: Figure
-    """The figure itself."""
+    """Matplotlib figure."""
 
     caption: str = ""
-    """What stands below it, for everybody."""
+    """Caption below the figure."""
 
     @cached_property
     def svg(self) -> str:
-        """Drawn once: a page and a file of its own both have it."""
+        """SVG of the figure; cached, because both a page and a separate file contain it."""
         return svg_text(self.figure)

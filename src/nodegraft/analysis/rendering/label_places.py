@@ -1,4 +1,4 @@
-"""Where names go in a figure so that none lies on another."""
+"""Placement of labels in a figure, without overlaps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -13,18 +13,19 @@ from nodegraft.analysis.rendering.drawing import FONT_SIZE, GREY, Axes, Bbox
 
 SMALL_FONT = FONT_SIZE - 1.0
 DIRECTIONS = 16
-# In points: how far from its point a name may stand.
+# Possible distances between a point and its label, in points.
 DISTANCES = (5, 9, 14, 20, 28, 38, 50, 65, 80)
 
 
 def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
-    """Places at least ``gap`` apart, in the same order, as near as can be to those given.
+    """Move places apart to at least ``gap``, in the same order and as little as possible.
 
     >>> spread_apart([1.0, 1.0, 5.0], gap=1.0).tolist()
     [0.5, 1.5, 5.0]
 
     Args:
-        gap: The least distance, in the same unit.
+        places: Positions on a line.
+        gap: Least distance between two positions, in the same unit.
     """
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(len(places))
@@ -35,7 +36,7 @@ def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
 
 
 def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None:
-    """Writes names beside the right ends of lines.
+    """Write names beside the right ends of lines.
 
     >>> from nodegraft.analysis.rendering.drawing import panel
     >>> _, axes = panel("", "")
@@ -44,6 +45,7 @@ def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) ->
     2
 
     Args:
+        axes: Axes to write on.
         ends: Name -> x and y in data coordinates, and the colour of the name.
     """
     _lay_out(axes)
@@ -60,7 +62,7 @@ def label_points(
     avoid_path: Sequence[tuple[float, float]] = (),
     avoid_points: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Writes names beside points, the first ones nearest.
+    """Write names beside points; the first names are placed nearest to their points.
 
     >>> from nodegraft.analysis.rendering.drawing import panel
     >>> _, axes = panel("", "")
@@ -69,7 +71,10 @@ def label_points(
     ['one', 'other']
 
     Args:
+        axes: Axes to write on.
         points: Name -> x and y in data coordinates, and the colour of the name.
+        avoid_path: Corners of a line that labels should not cover, in data coordinates.
+        avoid_points: Points that labels should not cover, in data coordinates.
     """
     _lay_out(axes)
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
@@ -119,7 +124,7 @@ def _write(
 
 
 def _box(middle: NDArray[np.float64], size: tuple[float, float], axes: Axes) -> Bbox:
-    """In pixels; the size is in points."""
+    """Return a box in pixels from its centre in pixels and its size in points."""
     width, height = np.array(size) * axes.figure.dpi / 72
     return Bbox.from_bounds(middle[0] - width / 2, middle[1] - height / 2, width, height)
 
@@ -130,7 +135,10 @@ def _is_inside(box: Bbox, frame: Bbox) -> bool:
 
 
 def _offsets(width: float, height: float) -> Iterator[tuple[bool, tuple[float, float]]]:
-    """From a point to the middle of its name: near ones first, right ones first."""
+    """Yield offsets from a point to the centre of its label, the nearest and rightmost first.
+
+    Each offset has a flag: whether the label is so far away that it needs a leader line.
+    """
     for distance in DISTANCES:
         for step in range(DIRECTIONS):
             turn = (step + 1) // 2 * (-1) ** step * 2 * pi / DIRECTIONS

@@ -1,4 +1,4 @@
-"""Plots of a version: shares with 95 % intervals, confusion matrix, and map of nodes."""
+"""Plots of a version: accuracies with 95 % intervals, confusion matrix, and map of nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,19 +15,21 @@ SIZE = (drawing.WIDTH, drawing.HEIGHT)
 """Width and height of a plot in inches."""
 
 MOST = 24
-"""Largest number of classes that have a row of their own."""
+"""Largest number of classes with a separate row."""
 
 
 def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
-    """Return width and height in inches for a row for each class."""
+    """Return width and height in inches of a recall plot with one row per class."""
     return drawing.WIDTH, 0.9 + 0.19 * max(4, min(len(recalls), most))
 
 
 def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
-    """Draw recall and its interval for each class, the lowest first.
+    """Draw recall and its 95 % interval for each class, the lowest recall first.
 
     Args:
-        recalls: Class -> correct predictions for its nodes, at least one node each.
+        axes: Axes to draw into.
+        recalls: Class -> number of correct predictions for its nodes; at least one node each.
+        most: Largest number of classes with a separate row.
     """
     ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
     for row, (_, count) in enumerate(ranked[:most]):
@@ -49,7 +51,7 @@ def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: 
 
 
 def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None:
-    """Draw accuracy over probability with intervals: a reliability diagram."""
+    """Draw a reliability diagram: accuracy against probability, with 95 % intervals."""
     axes.plot([0, 100], [0, 100], "--", color=drawing.GREY, lw=1, zorder=1)
     largest = max(group.count.asked for group in bins)
     for group in bins:
@@ -87,10 +89,12 @@ def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None
 def draw_history(
     axes: drawing.Axes, counts: Mapping[int, AccuracyCount], live: Sequence[int]
 ) -> None:
-    """Draw held-out accuracy by version with intervals; versions that were live are filled.
+    """Draw held-out accuracy by version with 95 % intervals; fill the marks of live versions.
 
     Args:
-        counts: Version -> correct predictions for held-out nodes, as measured when it was made.
+        axes: Axes to draw into.
+        counts: Version -> correct predictions for held-out nodes, measured when it was made.
+        live: Versions that were live.
     """
     measured = {number: count for number, count in counts.items() if count.asked}
     shares = [100 * (count.share or 0.0) for count in measured.values()]
@@ -106,10 +110,11 @@ def draw_history(
 
 
 def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount]) -> None:
-    """Draw held-out accuracy by the number of labels of a class, with intervals.
+    """Draw held-out accuracy against the number of labels per class, with 95 % intervals.
 
     Args:
-        counts: Largest number of labels of a class -> correct predictions for held-out nodes.
+        axes: Axes to draw into.
+        counts: Largest number of labels per class -> correct predictions for held-out nodes.
     """
     shares = [100 * (count.share or 0.0) for count in counts.values()]
     axes.plot(list(counts), shares, color=drawing.BLUE, lw=1, zorder=1)
@@ -125,9 +130,10 @@ def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount])
 
 
 def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence[float]]]) -> None:
-    """Draw accuracy by session: the mean over seeds, and between which values the seeds are.
+    """Draw accuracy by session: a line for the mean over seeds, a band for their range.
 
     Args:
+        axes: Axes to draw into.
         accuracies: Method -> accuracy of each session, for each seed; the best method first.
     """
     for place, (name, seeds) in enumerate(accuracies.items()):
@@ -155,10 +161,12 @@ def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence
 
 
 def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
-    """Draw accuracy and coverage of predictions over their least confidence.
+    """Draw accuracy and coverage of predictions against the confidence threshold.
 
     Args:
-        levels: Least confidence -> correct predictions among those with at least this confidence.
+        axes: Axes to draw into.
+        levels: Threshold -> correct predictions among those with at least this confidence.
+        asked: Number of all nodes, with or without a prediction.
     """
     counts = {100 * least: count for least, count in levels.items() if count.asked}
     for name, colour, shares, dashes in (
@@ -198,7 +206,7 @@ def _draw_count(
     largest: int = 0,
     filled: bool = True,
 ) -> None:
-    """Draw a share and its interval: vertically at `x`, or horizontally if `row` is given."""
+    """Draw a share and its interval, vertically at `x`; horizontally if `row` is given."""
     low, high = (100 * end for end in count.interval or (0.0, 0.0))
     share = 100 * (count.share or 0.0)
     size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
@@ -215,27 +223,33 @@ def _draw_count(
 
 
 def _upper_part(axes: drawing.Axes, counts: Sequence[AccuracyCount]) -> None:
-    """Show the part of the y axis that the intervals are in; it ends at 100 %."""
+    """Limit the y axis to the range of the intervals, up to 100 %."""
     lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
     low = 5 * np.floor(lowest / 5)
-    # The limit is above 100 so that a marker at the top is not cut.
+    # The limit is above 100 %, so that a marker at 100 % is drawn completely.
     axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
 
 
 MOST_CONFUSED = 16
-"""Largest number of classes that have a row and a column of their own."""
+"""Largest number of classes with a separate row and column."""
 
 ABSTAINED = "(abstained)"
 
 
 def confusion_size(matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> tuple[float, float]:
-    """Return width and height in inches that leave room for all names and counts."""
+    """Return width and height in inches of a confusion matrix, with room for names and counts."""
     shown = min(len(matrix.classes), most + 1)
     return 2.4 + 0.36 * shown, 2.2 + 0.32 * shown
 
 
 def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
-    """Draw a row for each true class; with many classes, the most confused ones and the others."""
+    """Draw a confusion matrix with a row per true class; group all but the most confused classes.
+
+    Args:
+        axes: Axes to draw into.
+        matrix: Number of nodes by true and predicted class.
+        most: Largest number of classes with a separate row.
+    """
     names, counts = _shown(matrix, most)
     columns = [*names]
     if matrix.abstained.any():
@@ -258,7 +272,7 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
             fontsize=7 if counts.max() < 1000 else 6,
         )
         if _shade(float(shares[row, column])) > 0.55:
-            # White is read on the dark cells only.
+            # White text is legible on dark cells only.
             label.set_color(drawing.PAPER)
     limit = 26
     axes.set_yticks(
@@ -282,7 +296,7 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
 
 
 def _shown(matrix: ConfusionMatrix, most: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Return names, and counts with a last column of withheld predictions."""
+    """Return class names, and counts with an additional last column for withheld predictions."""
     counts, names = matrix.counts, list(matrix.classes)
     joined = np.column_stack([counts, matrix.abstained])
     if len(names) <= most + 1:
@@ -309,7 +323,7 @@ def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float6
     for row, column in np.ndindex(*shares.shape):
         colour = drawing.BLUE if row == column else drawing.VERMILION
         if grouped and row == column == len(shares) - 1:
-            # Predictions among the other classes are partly mistakes.
+            # This cell of the grouped classes contains correct and wrong predictions.
             colour = drawing.GREY
         channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
         colours[row, column] = [*channels, _shade(float(shares[row, column]))]
@@ -319,7 +333,7 @@ def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float6
 MAP_SIZE = (5.6, 5.0)
 """Width and height of the map in inches."""
 
-# Two more than in other figures, where methods must also differ in grey.
+# Two more colours than in other figures, which must be distinguishable in greyscale print.
 COLOURS = (*drawing.PALETTE, "#7F3C8D", "#6B4F3A")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 
@@ -330,10 +344,13 @@ def draw_map(
     classes: NDArray[np.object_],
     first: Sequence[str],
 ) -> None:
-    """Draw a point for each node; classes without a colour of their own are grey.
+    """Draw a point for each node; classes beyond the number of colours are grey.
 
     Args:
-        first: Classes in the order in which they get a colour, as far as there are colours.
+        axes: Axes to draw into.
+        places: Position of each node: nodes x 2.
+        classes: Class of each node.
+        first: Classes in the order in which colours are assigned.
     """
     coloured = list(first[: len(COLOURS)])
     rest = ~np.isin(classes, coloured)
@@ -342,7 +359,7 @@ def draw_map(
         others = f"{count} other{'s' * (count > 1)}"
         x, y = places[rest].T
         grey = axes.scatter(x, y, s=5, color=drawing.GREY, alpha=0.5, lw=0)
-    # Names are given to the legend itself: as labels, those that start with _ would be left out.
+    # Pass names to the legend directly: matplotlib omits artists whose label starts with "_".
     handles, names = [], list[str]()
     for name, colour, marker in zip(coloured, COLOURS, MARKERS, strict=False):
         x, y = places[classes == name].T

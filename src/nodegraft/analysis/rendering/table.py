@@ -1,4 +1,4 @@
-"""A table as data, and how it looks in Markdown, LaTeX and HTML."""
+"""Tables of text that can be rendered as Markdown, LaTeX and HTML."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ LATEX = {
 
 
 def to_latex(text: str) -> str:
-    r"""Escaped for LaTeX, with marks turned into its commands.
+    r"""Escape a text for LaTeX, and convert bold and emphasis marks to LaTeX commands.
 
     >>> to_latex("**+5 %** of *all_nodes*")
     '\\textbf{+5 \\%} of \\emph{all\\_nodes}'
@@ -37,7 +37,7 @@ def to_latex(text: str) -> str:
 
 
 def to_html(text: str) -> str:
-    """Escaped for HTML, with marks turned into its elements.
+    """Escape a text for HTML, and convert bold and emphasis marks to HTML elements.
 
     >>> to_html("**a** & *b*")
     '<strong>a</strong> &amp; <em>b</em>'
@@ -50,7 +50,7 @@ NUMBER = re.compile(r"[+\-–−]?\d|–$")
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of plain text, in which ``**bold**`` and ``*emphasis*`` may be marked.
+    """Table of plain text; cells may contain ``**bold**`` and ``*emphasis*``.
 
     >>> print(Table("**gentoo**", ("a", "b"), (("1", "2"),)).markdown())
     **gentoo**
@@ -61,17 +61,17 @@ class Table:
     """
 
     caption: str
-    """What the table is about, or nothing."""
+    """Caption of the table; empty for none."""
 
     head: tuple[str, ...]
-    """The names of the columns."""
+    """Column names."""
 
     rows: tuple[tuple[str, ...], ...]
-    """The cells, as many in each row as there are columns."""
+    """Rows of cells, each with one cell per column."""
 
     @classmethod
     def of(cls, head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> "Table":
-        """From any sequences.
+        """Return a table from any sequences.
 
         >>> Table.of(["a"], [["1"]]).rows
         (('1',),)
@@ -79,13 +79,13 @@ class Table:
         return cls(caption, tuple(head), tuple(map(tuple, rows)))
 
     def markdown(self) -> str:
-        """As Markdown files have it."""
+        """Return the table as Markdown."""
         lines = ["| " + " | ".join(self.head) + " |", "|" + "---|" * len(self.head)]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([self.caption, "", *lines] if self.caption else lines)
 
     def latex(self) -> str:
-        r"""With the rules of booktabs, as wide as the text if it is wider.
+        r"""Return the table as LaTeX with booktabs rules, shrunk to the line width if it is wider.
 
         >>> print(Table.of(["of 100 %"], [["5 ± 1"]]).latex())
         % needs \usepackage{booktabs,graphicx}
@@ -111,6 +111,6 @@ class Table:
 
     @property
     def right_aligned(self) -> list[bool]:
-        """Whether a column has only numbers, for each column."""
+        """Whether each column contains only numbers."""
         columns = [[row[place].strip("*") for row in self.rows] for place in range(len(self.head))]
         return [all(NUMBER.match(cell) for cell in column) for column in columns]

@@ -1,4 +1,4 @@
-"""Explanation of a prediction, as text and tables."""
+"""Rendering of the explanation of a prediction as text and tables."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,39 +13,41 @@ from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import likely, text_line
 
 MAX_BAR = 12
-"""Largest length of a bar, in characters."""
+"""Largest length of a bar in characters."""
 
 GAP = 3
-"""Characters between two columns."""
+"""Number of characters between two columns."""
 
 SMALL = 0.05
-"""Signals whose lead is below this share of the largest lead are summed up in one row."""
+"""Signals are grouped in one row if their lead is below this share of the largest lead."""
 
 NOTHING = 0.005
-"""Numbers below this are rounded to 0.00."""
+"""Threshold below which a number is shown as 0.00."""
 
 
 @dataclass(frozen=True)
 class ExplainedNode:
-    """A node with its label and text."""
+    """Node whose prediction is explained, with its label and text."""
 
     key: object
     """Key of the node."""
 
     label: str | None
-    """Class of its label; None without a label."""
+    """Label of the node; None without a label."""
 
     text: str | None
-    """Text of the node; None without one."""
+    """Text of the node; None without a text."""
 
 
 def explanation_lines(
     node: ExplainedNode, explanation: dict[str, Any], width: int = 80
 ) -> RenderableType:
-    """Return prediction and second class, their signals, and the labels that contribute most.
+    """Return the two likeliest classes, their signals, and the labels that contribute most.
 
     Args:
-        width: Characters of a line; bars are shortened or dropped where it is too short.
+        node: Node whose prediction is explained.
+        explanation: Explanation as plain JSON.
+        width: Line width in characters; bars are shortened or omitted on short lines.
     """
     if "signals" not in explanation:
         return Text("\n".join(f"{name}: {value}" for name, value in explanation.items()))
@@ -101,7 +103,7 @@ def _head(node: ExplainedNode, explanation: dict[str, Any]) -> Text:
     else:
         factors = f"probability {probability} × known {likely(known)}"
     head += f" Confidence {likely(explanation['confidence'])}: {factors}."
-    # In a closed world every node belongs to a known class.
+    # In a closed world, every node belongs to a known class.
     if is_open and known is not None and known < 1 / 2:
         head += f" It probably belongs to no known class: {likely(1 - known)}."
     if node.label is not None:
@@ -151,13 +153,13 @@ def _sums(rows: list[tuple[str, float, float]]) -> tuple[float, float]:
 
 
 def _bar(lead: float, most: float, longest: int) -> Text:
-    # The sign of the number tells the same without colours.
+    # The sign of the number has the same information, for terminals without colours.
     length = 0 if abs(lead) < NOTHING else round(longest * abs(lead) / most)
     return Text("█" * length, style="green" if lead > 0 else "red")
 
 
 def _number(value: float, sign: str = "-") -> str:
-    # Avoid -0.00.
+    # Show -0.00 as 0.00.
     return f"{0.0 if abs(value) < NOTHING else value:{sign}.2f}"
 
 

@@ -1,4 +1,4 @@
-"""Suggestions, suspicious labels, drift and compared methods, as text and tables."""
+"""Rendering of suggestions, suspicious labels, drift and method comparisons as text and tables."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 TEXT_WIDTH = 9
-"""Smallest width of the column of texts."""
+"""Smallest width of the text column."""
 
 
 def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:
-    """Return one row for each node to label."""
+    """Return a table with a row for each suggested node."""
     if not suggestions:
         return Text("Every node has a label.")
     table = NodeTable(box=SIMPLE, pad_edge=False)
@@ -43,7 +43,7 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
 
 
 def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator[RenderableType]:
-    """Yield each group of nodes with its top terms, some nodes, and the command to teach it."""
+    """Yield each suggested group with top terms, example nodes, and the command that adds it."""
     if not groups:
         yield Text("No group of nodes looks like an unknown class.")
         return
@@ -64,7 +64,7 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
 
 
 def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
-    """Return one row for each measure, and which of them are above the alarm threshold."""
+    """Return a table with a row for each drift measure, and the measures above the threshold."""
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("measure", "before", "after"):
         table.add_column(heading, overflow="fold")
@@ -82,7 +82,7 @@ def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
 
 
 def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
-    """Return the setting, a row for each method, and which one to use."""
+    """Return the setting of a comparison, a row for each method, and the recommendation."""
     lines: list[RenderableType] = [Text(_setting(evaluation))]
     if evaluation.plan.left_out:
         lines.append(Text(evaluation.plan.exclusion(), style="yellow"))
@@ -131,7 +131,7 @@ def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
 def audit_table(
     found: "list[SuspiciousLabel]", texts: Texts, place: Path
 ) -> Iterator[RenderableType]:
-    """Yield a table, the reasons, and the command that corrects the first label."""
+    """Yield a table of suspicious labels, the reasons, and the command to correct the first."""
     if not found:
         yield Text(
             "No label disagrees with the others: for none is another class likelier. The label of "

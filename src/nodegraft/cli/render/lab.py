@@ -1,4 +1,4 @@
-"""Benchmark runs and suites, datasets and records, as text and tables."""
+"""Rendering of benchmark runs, suites, datasets and records as text and tables."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 
 MAX_NAMED_JOBS = 4
-"""At most this many running jobs are named."""
+"""Largest number of running jobs that are listed by name."""
 
 
 @dataclass(frozen=True)
 class SuiteProgress:
-    """How far a suite of jobs is."""
+    """Progress of a suite of jobs."""
 
     total: int
-    """Number of jobs."""
+    """Number of all jobs."""
 
     done: int
-    """Number of jobs that ended well."""
+    """Number of jobs that succeeded."""
 
     failed: int
     """Number of jobs that failed."""
 
     running: tuple[str, ...]
-    """Titles of the jobs that run."""
+    """Titles of the running jobs."""
 
     seconds: float
-    """Time since the start."""
+    """Seconds since the start of the suite."""
 
     seconds_left: float | None
-    """Estimated time left; None without an estimate."""
+    """Estimated seconds left; None without an estimate."""
 
 
 def suite_progress(progress: SuiteProgress) -> Group:
-    """Return a bar with counts, and the titles of some running jobs."""
+    """Return a progress bar with counts, and the titles of some running jobs."""
     left = progress.seconds_left
     counts = Table.grid(padding=(0, 2))
     counts.add_row(
@@ -67,10 +67,11 @@ def suite_progress(progress: SuiteProgress) -> Group:
 
 
 def job_line(event: "JobEnded", count: str) -> Text:
-    """Return where the record of a job is, or how the job failed.
+    """Return a line about a job that ended: the path of its record, or its error.
 
     Args:
-        count: Its number, such as 3/12.
+        event: Job that ended.
+        count: Number of the job in the suite, such as 3/12.
     """
     job = f"{count} {event.job.title}, {event.job.protocol_name}: "
     if not event.error:
@@ -82,14 +83,16 @@ def job_line(event: "JobEnded", count: str) -> Text:
 def suite_status(
     title: str, counts: tuple[int, int, int], seconds: float, without_estimate: int
 ) -> str:
-    """Return how many jobs of a suite are to run, and how long they may take.
+    """Return how many jobs of a suite will run, and their estimated duration.
 
     >>> suite_status("graft", (2, 3, 6), 60.0, 2)
     'graft: 2 jobs to run, 3 of 6 done, 1 failed before (run them again with --retry-failed)'
 
     Args:
-        counts: How many jobs are to run, are done, and are in the suite.
-        without_estimate: Number of jobs to run for which no similar job is recorded.
+        title: Name of the suite.
+        counts: Number of jobs to run, of jobs that are done, and of all jobs.
+        seconds: Estimated duration in seconds.
+        without_estimate: Number of jobs to run whose duration has no estimate.
     """
     to_run, done, total = counts
     text = f"{title}: {counted(to_run, 'job')} to run, {done} of {total} done"
@@ -103,7 +106,7 @@ def suite_status(
 
 
 def session_table(title: str) -> Table:
-    """Return an empty table of sessions."""
+    """Return a table of sessions without rows."""
     table = Table(title=title, title_justify="left", caption_justify="left")
     table.caption = "accuracies in percent; all but micro are averages over classes"
     for name in COLUMNS:
@@ -112,7 +115,7 @@ def session_table(title: str) -> Table:
 
 
 def session_row(result: "SessionResult") -> list[str]:
-    """Return the cells of a session, in the order of `COLUMNS`."""
+    """Return the table cells for a session, in the order of `COLUMNS`."""
     shares = (
         result.macro_accuracy,
         result.micro_accuracy,
@@ -125,7 +128,7 @@ def session_row(result: "SessionResult") -> list[str]:
 
 
 def summary_table(summary: dict[str, Any]) -> Table:
-    """Return the summary of a run, one number a row."""
+    """Return a table with the summary of a run, a row for each number."""
     rows = {
         "A0, before the first new class": percent(summary["first_accuracy"]),
         "last session": percent(summary["last_accuracy"]),
@@ -141,7 +144,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
 
 
 def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -> Table:
-    """Return sizes, homophily and degrees of a graph, one a row."""
+    """Return a table with sizes, homophily and degrees of a graph, a row for each number."""
     degrees = " ".join(str(value) for value in numbers.degree_quantiles)
     marks = "/".join(f"{100 * quantile:.0f}" for quantile in quantiles)
     rows = {
@@ -158,7 +161,7 @@ def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -
 
 
 def edge_types_table(numbers: "GraphStatistics") -> Table:
-    """Return edges and homophily of every edge type."""
+    """Return a table with edge count and homophily of each edge type."""
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("edge type", "edges", "directed", "weighted", "within a class", "adjusted"):
         is_number = heading in ("edges", "within a class", "adjusted")
@@ -176,7 +179,7 @@ def edge_types_table(numbers: "GraphStatistics") -> Table:
 
 
 def methods_table(methods: "list[Method]") -> Table:
-    """Return one row for each method."""
+    """Return a table with a row for each method."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for heading in ("what it does", "can also", "from"):
@@ -188,7 +191,7 @@ def methods_table(methods: "list[Method]") -> Table:
 
 
 def datasets_table(datasets: "list[Dataset]") -> Table:
-    """Return one row for each dataset, and which files are missing."""
+    """Return a table with a row for each dataset, including its missing files."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("dataset", no_wrap=True)
     table.add_column("what it is")
@@ -200,7 +203,7 @@ def datasets_table(datasets: "list[Dataset]") -> Table:
 
 
 def query_table(result: "pa.Table") -> Table:
-    """Return the result of a query, text to the left and numbers to the right."""
+    """Return the result of a query as a table: texts left-aligned, numbers right-aligned."""
     from pyarrow.types import is_string
 
     table = Table(box=SIMPLE, pad_edge=False)

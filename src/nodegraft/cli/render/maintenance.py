@@ -1,4 +1,4 @@
-"""Results of prune, purge, verify and settings, as text and tables."""
+"""Rendering of results of prune, purge, verify and settings as text and tables."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
-    """Return which versions were or would be pruned, and how much space that frees.
+    """Return which versions were pruned, or would be, and how much disk space this frees.
 
     Args:
-        dry_run: Whether nothing was deleted.
+        pruned: Pruned versions.
+        dry_run: Whether the command only showed what it would delete.
     """
     if not pruned.files and not pruned.versions:
         return Text("Nothing to prune: every file is needed.")
@@ -40,7 +41,7 @@ def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
 
 
 def purged_lines(purged: "Purged") -> Text:
-    """Return what was deleted, and what the user has to delete."""
+    """Return what a purge deleted, and what the user must delete separately."""
     masked = ""
     if purged.rows:
         masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
@@ -53,7 +54,7 @@ def purged_lines(purged: "Purged") -> Text:
 
 
 def verification_lines(verification: "Verification") -> Text:
-    """Return every damaged file, and what to do about it."""
+    """Return all damaged files, and how to repair them."""
     unused = ""
     if verification.unused:
         files = counted(verification.unused, "file")
@@ -76,7 +77,7 @@ def verification_lines(verification: "Verification") -> Text:
 
 
 def settings_table(settings: "Sequence[SettingValue]") -> Table:
-    """Return all settings with value, default and meaning."""
+    """Return a table of all settings with value, default and description."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("setting", no_wrap=True)
     table.add_column("value", no_wrap=True)
@@ -89,7 +90,7 @@ def settings_table(settings: "Sequence[SettingValue]") -> Table:
 
 
 def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
-    """Return all changes of settings, newest first."""
+    """Return a table of all changes of settings, newest first."""
     if not entries:
         return Text("No setting was ever changed.")
     table = Table(box=SIMPLE, pad_edge=False)
@@ -109,7 +110,7 @@ def settings_history_table(entries: "Sequence[AuditEntry]") -> RenderableType:
 
 
 def tokens_table(tokens: "Tokens") -> RenderableType:
-    """Return all API tokens, or that there is none."""
+    """Return a table of all API tokens, or a note that there are none."""
     if not tokens.tokens:
         empty = "This store has no API token."
         if tokens.required:
@@ -131,5 +132,5 @@ def _time_text(at: "datetime | None") -> str:
 
 
 def setting_line(name: str, before: object, after: object) -> Text:
-    """Return the old and the new value of a setting."""
+    """Return a line with the old and the new value of a setting."""
     return Text(f"Setting {name} is now {after} (before: {before}).")

@@ -1,4 +1,4 @@
-"""Predictions of a store, as a table and as JSON."""
+"""Rendering of predictions as a table."""
 
 from math import isnan
 from typing import TYPE_CHECKING
@@ -15,36 +15,39 @@ if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Predictions
 
 OTHERS = 24
-"""Largest reserved width of the column of other classes."""
+"""Largest width that is reserved for the column of alternative classes."""
 
 MAX_SHOWN = 50
-"""At most this many predictions are shown; more belong in a file."""
+"""Largest number of predictions that are shown; more should be written to a file."""
 
 TEXT_WIDTH = 9
-"""Smallest width of the column of texts, beside three columns of numbers."""
+"""Smallest width of the text column, next to three columns of numbers."""
 
 GAP = 2
-"""Characters between two columns."""
+"""Number of characters between two columns."""
 
 NUMBERS = ("confidence", "probability", "known")
 
 NO_ROOM = "No room for the {}: widen the terminal, or use --json."
 
 SET_SHOWN = 4
-"""At most this many classes of a prediction set are shown."""
+"""Largest number of classes that are shown of a prediction set."""
 
 
 def predictions_table(
     answers: "Predictions", texts: Texts, left: int = 0, width: int = 80
 ) -> RenderableType:
-    """Return one row for each node, with confidence, probability and known.
+    """Return a table with a row for each node: class, confidence, probability and known.
 
-    A node with a label shows it, and the prediction where that differs; one without a class shows
-    why. With more than one alternative class there is no room for texts. Where a line is too short
-    for all columns, texts are dropped first, then alternative classes.
+    The class column shows the label of a labelled node, with the prediction if it differs, or the
+    reason why a node has no class. The text column is omitted if there is more than one alternative
+    class. On short lines, texts are dropped first, then alternative classes.
 
     Args:
-        left: Number of further nodes, which are not shown.
+        answers: Predictions to show.
+        texts: Text of each node.
+        left: Number of further nodes that are not shown.
+        width: Line width in characters.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))
@@ -56,14 +59,14 @@ def predictions_table(
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
     optional = {"others": others}
     if answers.sets is not None and answers.coverage is not None:
-        # Sets come first: where the line is too short, the other classes are dropped.
+        # The column of prediction sets is first, so that alternative classes are dropped before it.
         optional = {f"{100 * answers.coverage:g} % set": list(map(_set_text, answers.sets))}
         optional |= {"others": others} if answers.columns.shape[1] > 1 else {}
     room, dropped = width - _needed_width(answers, classes), list[str]()
     extra = list[list[str]]()
     for title, cells in optional.items():
         needed = min(OTHERS, max(len(title), *map(len, cells), 0))
-        # No word may be wider than its column, which would cut it.
+        # Make the column as wide as its longest word, which would be cut otherwise.
         needed = max([needed, *(Text(word).cell_len for cell in cells for word in cell.split(" "))])
         if any(cells) and room >= needed + GAP:
             table.add_column(title, min_width=needed, overflow="fold")
@@ -90,7 +93,7 @@ def predictions_table(
 
 
 def written_text(nodes: int, reasons: dict[str, int]) -> str:
-    """Return what a written table contains.
+    """Return a phrase about the content of a written table.
 
     >>> written_text(3, {"prediction": 1, "below_confidence": 2})
     'predictions for 3 nodes (2 below --min-confidence).'
@@ -121,7 +124,7 @@ def _class_cell(answers: "Predictions", row: int, predicted: str | None) -> str:
 
 
 def _needed_width(answers: "Predictions", classes: list[str]) -> int:
-    """Return the width of the columns that are never dropped; class names wrap at spaces."""
+    """Return the total width of the columns that are never dropped; class names wrap at spaces."""
     words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
     cells = [Text(word).cell_len for word in words]
     keys = [Text(str(node)).cell_len for node in answers.nodes]
@@ -130,19 +133,19 @@ def _needed_width(answers: "Predictions", classes: list[str]) -> int:
 
 
 def _number(share: float) -> str:
-    """Return a share in percent; a dash where there is no estimate."""
+    """Return a share in percent, or a dash without an estimate."""
     return "–" if isnan(share) else likely(share)
 
 
 def _others(answers: "Predictions", row: int, predicted: str | None) -> str:
-    """Return the alternative classes; a number stays on the line of its class."""
+    """Return the alternative classes; each probability stays on the line of its class."""
     first = 0 if predicted is None else 1
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)
 
 
 def _set_text(names: tuple[str, ...]) -> str:
-    """Return the first classes of a prediction set, and how many more there are.
+    """Return the first classes of a prediction set, and the number of further classes.
 
     >>> _set_text(("a", "b", "c", "d", "e"))
     'a, b, c, d and 1 more'

@@ -1,4 +1,4 @@
-"""Numbers and texts as people read them, and the column of texts that several tables have."""
+"""Formatting of numbers and texts, and the text column that several tables share."""
 
 from collections.abc import Sequence
 
@@ -11,28 +11,28 @@ from rich.text import Text
 from nodegraft.cli.terminal import UNLIMITED
 
 MIN_TEXT_WIDTH = 14
-"""Smallest width of a column of texts; other columns make room for it."""
+"""Smallest width of the text column; other columns are made narrower for it."""
 
 TEXT = "text"
-"""Heading of the column of texts."""
+"""Heading of the text column."""
 
 GAP = 3
 """Largest number of characters between two columns."""
 
 Texts = Sequence[str | None]
-"""One text for each node; None for a node without."""
+"""Text of each node; None for a node without a text."""
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def likely(share: float) -> str:
-    """Return a probability in whole percent; only exact values are shown as 0 or 100.
+    """Return a probability in whole percent; only exact values are shown as 0 % or 100 %.
 
     >>> likely(0.314), likely(0.9996), likely(0.0004), likely(1.0)
     ('31 %', '>99 %', '<1 %', '100 %')
 
     Args:
-        share: Between 0 and 1.
+        share: Probability between 0 and 1.
     """
     rounded = round(100 * share)
     if rounded == 100 and share < 1:
@@ -49,13 +49,13 @@ def percent(share: float | None) -> str:
     ('56.7 %', '–')
 
     Args:
-        share: Between 0 and 1, or None where there is none.
+        share: Share between 0 and 1, or None if it is unknown.
     """
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def points(share: float) -> str:
-    """Return a difference of shares in percentage points.
+    """Return the difference of two shares in percentage points.
 
     >>> points(0.0123)
     '1.2 points'
@@ -64,13 +64,13 @@ def points(share: float) -> str:
 
 
 def file_size(size: int) -> str:
-    """Return a number of bytes in a readable unit.
+    """Return a file size in bytes or a larger unit.
 
     >>> file_size(999), file_size(1_234_567)
     ('999 bytes', '1.2 MB')
 
     Args:
-        size: In bytes.
+        size: Size in bytes.
     """
     amount, unit = float(size), 0
     while amount >= 1000 and unit < len(_UNITS) - 1:
@@ -79,7 +79,7 @@ def file_size(size: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in a readable unit.
+    """Return a duration in seconds, minutes or hours.
 
     >>> duration(42), duration(61), duration(7300)
     ('42 s', '1 min', '2 h 02 min')
@@ -91,9 +91,9 @@ def duration(seconds: float) -> str:
 
 
 class NodeTable(Table):
-    """Table of nodes; its column of texts fills the line, and is whole in a file or pipe.
+    """Table of nodes; its text column fills the rest of the line, and is not cut in a file or pipe.
 
-    Where a line is too short for it, texts are dropped: no key or class name is broken for them.
+    On short lines, the text column is dropped, so that no key or class name is broken.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -107,7 +107,7 @@ class NodeTable(Table):
         return super().__rich_console__(console, options)
 
     def _least_width(self, console: Console, options: ConsoleOptions) -> int:
-        """Return the width in which no word is broken."""
+        """Return the least table width at which no word is broken."""
         widths = [
             column.width
             or max(Measurement.get(console, options, cell).minimum for cell in column.cells)
@@ -119,12 +119,14 @@ class NodeTable(Table):
 def add_text_column(
     table: NodeTable, texts: Texts, min_width: int = MIN_TEXT_WIDTH
 ) -> list[list[str]]:
-    """Add a column that fills the rest of the line; return its cells, one list for each row.
+    """Add a text column that fills the rest of the line; return its cells as a list for each row.
 
-    Where no node has a text, no column is added, and every list is empty.
+    If no node has a text, no column is added, and all lists are empty.
 
     Args:
-        table: A table of nodes, without rows yet.
+        table: Table of nodes without rows.
+        texts: Text of each node.
+        min_width: Smallest width of the column.
     """
     if not any(texts):
         return [[] for _ in texts]
@@ -134,5 +136,5 @@ def add_text_column(
 
 
 def text_line(text: str) -> Text:
-    """Return a text shortened to one line."""
+    """Return a text, shortened to one line."""
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""Versions of a store, new stores and differences, as text and tables."""
+"""Rendering of versions, new stores and differences as text and tables."""
 
 import shlex
 from collections.abc import Collection, Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCounts") -> Text:
-    """Return size and held-out accuracy of a new store."""
+    """Return a line with the size and held-out accuracy of a new store."""
     line = f"Created {place}: {counted(classes, 'class')}, {counted(labels, 'label')}."
     if held_out.accuracy is None:
         return Text(f"{line} No label is held out: no class has ten labels.")
@@ -35,10 +35,12 @@ def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCoun
 
 
 def world_line(place: Path, method: str, world: str | None, known_share: float | None) -> Text:
-    """Return whether the world is open, and how many nodes belong to known classes.
+    """Return a line on whether the world is open, and the share of nodes of known classes.
 
     Args:
-        world: ``open`` or ``closed``; None where the method has no open-set score.
+        place: Folder of the store.
+        method: Name of the method.
+        world: ``open`` or ``closed``; None if the method has no open-set score.
         known_share: Estimated share of unlabelled nodes that belong to known classes.
     """
     if world is None:
@@ -56,7 +58,7 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
 
 
 def report_table(report: "DataReport") -> Table:
-    """Return sizes of tables, and every finding about them."""
+    """Return a table with the sizes of a store's tables, and all findings about them."""
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right")
     table.add_column(overflow="fold")
@@ -70,7 +72,7 @@ def report_table(report: "DataReport") -> Table:
 
 
 def report_fields(report: "DataReport") -> dict[str, Any]:
-    """Return sizes of tables and findings about them, as fields of a result."""
+    """Return sizes of tables and findings about them, as fields of a JSON result."""
     findings = [
         Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
         for finding in report.findings
@@ -80,7 +82,7 @@ def report_fields(report: "DataReport") -> dict[str, Any]:
 
 
 def refit_advice(fit: "LastFit") -> Text:
-    """Return that many labels were added since the method was last fitted."""
+    """Return advice to refit, because many labels were added since the last fit."""
     return Text(
         f"The method was fitted on {counted(fit.labels, 'label')}, and there are "
         f"{fit.labels_now:,} now: nodegraft refit may improve accuracy. The last fit took "
@@ -89,7 +91,7 @@ def refit_advice(fit: "LastFit") -> Text:
 
 
 def refit_line(cost: "Refit") -> Text:
-    """Return that a change needs a refit, and how long it takes."""
+    """Return a warning that a change needs a refit, with the duration of the last fit."""
     return Text(
         f"{cost.method} cannot learn this change incrementally: it is refitted on "
         f"{cost.labels:,} labels. The last fit took {cost.seconds:,.0f} s.",
@@ -98,10 +100,12 @@ def refit_line(cost: "Refit") -> Text:
 
 
 def version_line(version: Version, live: int, waits: bool = True) -> Text:
-    """Return what a new version changed, and which version is live.
+    """Return a line about a new version: what it changed, and which version is live.
 
     Args:
-        waits: Whether the new version waits for review: it differs from the live one.
+        version: New version.
+        live: Number of the live version.
+        waits: Whether the new version waits for review, because it differs from the live one.
     """
     line = Text(f"Version {version.number}: {describe_version(version)}.")
     measures = version.measures
@@ -129,13 +133,15 @@ def warning_lines(warnings: Iterable[str]) -> list[Text]:
 
 
 def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str:
-    """Return how many predictions change.
+    """Return how many predictions change, as a sentence.
 
     >>> flips_text(1, 160), flips_text(40, 20_000, 45_000)
     ('1 of 160 predictions changes.', '40 of 20,000 predictions (sampled from 45,000) change.')
 
     Args:
-        sampled_from: Number of nodes, where only a sample was compared.
+        flipped: Number of nodes whose prediction changes.
+        asked: Number of compared nodes.
+        sampled_from: Number of all nodes, if only a sample was compared.
     """
     sample = "" if sampled_from is None else f" (sampled from {sampled_from:,})"
     verb = "changes" if flipped == 1 else "change"
@@ -145,7 +151,7 @@ def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str
 def history_table(
     versions: list[Version], live: int, pruned: Collection[int] = frozenset()
 ) -> Table:
-    """Return all versions, newest first."""
+    """Return a table of all versions, newest first."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("version", no_wrap=True)
     table.add_column("change and note", overflow="fold")
@@ -154,7 +160,7 @@ def history_table(
     table.add_column("held-out\naccuracy", justify="right", no_wrap=True)
     for version in reversed(versions):
         accuracy = version.measures.get("after", {}).get("accuracy")
-        # A note gets a line of its own: the other columns leave no room for a sentence.
+        # Put the note on a separate line, because the other columns leave no space for a sentence.
         note = f"\n[dim]{escape(version.note)}[/]" if version.note else ""
         state = " live" if version.number == live else ""
         table.add_row(
@@ -168,9 +174,11 @@ def history_table(
 
 
 def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
-    """Return which version made predictions, and how to use the candidate version.
+    """Return a note on which version made predictions, and how to use the candidate version.
 
     Args:
+        number: Number of the version that made the predictions.
+        live: Number of the live version.
         waiting: Candidate version that waits for review; None if there is none.
     """
     line = Text(f"Predicted by version {number}{' (live)' if number == live else ''}.", style="dim")
@@ -186,11 +194,11 @@ if TYPE_CHECKING:
     from nodegraft.store.table_changes import TablePreview
 
 MAX_ROWS = 8
-"""At most this many rows of a list are shown."""
+"""Largest number of rows of a list that are shown."""
 
 
 def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
-    """Return how many predictions change, from which class to which, and accuracy."""
+    """Return the effect of a change: changed predictions by class, and accuracy."""
     sampled_from = None if preview.asked == preview.nodes else preview.nodes
     lines: list[RenderableType] = [Text(flips_text(preview.flipped, preview.asked, sampled_from))]
     if preview.flips:
@@ -214,7 +222,7 @@ def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
 
 
 def table_preview_lines(preview: "TablePreview", texts: values.Texts) -> RenderableType:
-    """Return what new tables add and remove, classes that lose labels, and predictions."""
+    """Return the effect of new tables: added and removed rows, lost labels, and predictions."""
     changes, sizes = preview.changes, preview.sizes
     lines: list[RenderableType] = [
         Text(
@@ -237,7 +245,7 @@ def table_preview_lines(preview: "TablePreview", texts: values.Texts) -> Rendera
 
 
 def gate_lines(objections: list[str]) -> list[Text]:
-    """Return a line for each reason of the quality gate to refuse a change."""
+    """Return a line for each reason why the quality gate refuses a change."""
     return [Text(f"Quality gate: {sentence}", style="yellow") for sentence in objections]
 
 

@@ -1,4 +1,4 @@
-"""Limits of requests, connections and times, and the HTTP/1.1 protocol that applies them."""
+"""Limits of request sizes, connections and times, and the HTTP/1.1 protocol that applies them."""
 
 import asyncio
 from typing import Any, ClassVar
@@ -6,70 +6,70 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_BYTES = 8 * 2**20
-"""Size of a request body."""
+"""Largest size of a request body in bytes."""
 
 MAX_KEYS = 10_000
-"""Nodes, labels or rows in one request."""
+"""Largest number of nodes, labels or rows in a request."""
 
 MAX_LISTED = 1_000
-"""Rows of one list in a response."""
+"""Largest number of rows of a list in a response."""
 
 BODY_SECONDS = 10.0
-"""Timeout of the head of a request, and of its body."""
+"""Timeout in seconds for the head of a request, and for its body."""
 
 SEND_SECONDS = 30.0
-"""Timeout of a response that the caller does not read."""
+"""Timeout in seconds for sending a response to a caller who does not read it."""
 
 MAX_CONNECTIONS = 1_000
-"""Open connections of one process; at the limit, one that waits for a request is closed first."""
+"""Largest number of open connections per process; above it, an idle connection is closed first."""
 
 BACKLOG = 1_024
-"""Connections that wait to be accepted."""
+"""Largest number of connections that wait to be accepted."""
 
 JOB_SECONDS = 600.0
-"""Timeout of one change; its process is stopped then."""
+"""Timeout of a change in seconds; the process that makes it is killed then."""
 
 TURN_SECONDS = 30.0
-"""How long a change waits for those before it."""
+"""Timeout in seconds for a change that waits for earlier changes."""
 
 DRAIN_SECONDS = 30
-"""How long a service that is stopped waits for the requests in progress."""
+"""Timeout in seconds for requests in progress when the service stops."""
 
 NOTICE_SECONDS = 2.0
-"""Seconds to serve after SIGTERM, while /readyz reports false."""
+"""Seconds to continue serving after SIGTERM, while /readyz reports false."""
 
 START_SECONDS = 60
-"""Timeout of a worker's heartbeat; a worker that starts imports models, which takes long."""
+"""Timeout in seconds for a worker's heartbeat; a starting worker needs time to import models."""
 
 RATE = 200.0
-"""Requests per second of one caller, averaged over some seconds."""
+"""Average rate limit of a caller, in requests per second."""
 
 FAILED_TOKENS = 60.0
-"""Unknown tokens per minute from one address."""
+"""Largest number of unknown tokens per minute from an IP address."""
 
 TOKEN_SECONDS = 1.0
-"""How often the tokens of a store are read: a revoked token is refused within this time."""
+"""Interval in seconds at which tokens are read; a revoked token is refused within this time."""
 
 TOKEN_STALE_SECONDS = 10.0
-"""How long tokens are used while the database does not respond; then all requests are refused."""
+"""Seconds for which cached tokens are used if the database fails; then requests are refused."""
 
 
 GRACE_SECONDS = 0.5
-"""Least time before a connection is closed for a new one: its request may be on the way, as the
-service accepts many connections before it reads from any of them."""
+"""Least age in seconds of a connection that is closed for a new connection. Its request may be on
+the way, because the service accepts many connections before it reads from them."""
 
 FLOOD = 4
-"""Multiple of the connection limit from which connections are closed without the grace time, so
+"""Multiple of the connection limit above which connections are closed without the grace time, so
 that the process does not run out of file descriptors."""
 
 
 class TimeoutProtocol(H11Protocol):
-    """HTTP/1.1 of uvicorn with timeouts: uvicorn alone waits forever for an incomplete head.
+    """HTTP/1.1 protocol of uvicorn with timeouts; uvicorn waits forever for an incomplete head.
 
-    The head of each request must be complete a fixed time after the connection was opened or the
-    previous response was sent; so must the rest of a body after an early response, such as an
-    error. At the limit of connections, the one that has waited longest without a complete request
-    is closed for a new one, so that idle connections cannot block callers who send requests.
+    The head of each request must be complete within a timeout, which starts when the connection
+    opens or the previous response is sent. The timeout also covers the rest of a body after an
+    early response, such as an error. At the connection limit, the connection that has waited
+    longest without a complete request is closed, so that idle connections cannot block callers.
 
     Args:
         given: Positional arguments of uvicorn's protocol.
@@ -77,10 +77,10 @@ class TimeoutProtocol(H11Protocol):
     """
 
     limit: ClassVar[int] = MAX_CONNECTIONS
-    """Limit of open connections of this process."""
+    """Largest number of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connections without a complete request -> since when; the longest waiting one first."""
+    """Connection without a complete request -> start of its waiting time; the oldest one first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -88,11 +88,11 @@ class TimeoutProtocol(H11Protocol):
         self._send_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first head; close waiting connections at the limit."""
+        """Start the timeout of the first head; close waiting connections at the limit."""
         super().connection_made(transport)
         self._make_room()
         if len(self.connections) > self.limit and not self.waiting:
-            # All others have requests in progress: uvicorn responds to this one with 503.
+            # All others have requests in progress, so make uvicorn respond to this one with 503.
             self.limit_concurrency = 0
         self._wait_for_head()
 
@@ -103,42 +103,43 @@ class TimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Stop the timer when a head is complete: a cycle is a request with its response."""
+        """Stop the timeout when a head is complete; uvicorn calls a request a cycle."""
         before = self.cycle
         super().handle_events()
-        # There is no cycle before the first head.
+        # No cycle exists before the first head.
         if getattr(self.cycle, "response_complete", True):
             return
         if self.cycle is not before:
             self._stop_waiting()
             if self.cycle.more_body:
-                # The middleware has the timer of the body; until then this one may be closed too.
+                # The middleware limits the time for the body; meanwhile, this connection may be
+                # closed for a new one.
                 self.waiting[self] = self.loop.time()
         elif not self.cycle.more_body:
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Start the timer of the next head, which also covers the rest of a refused body."""
+        """Start the timeout of the next head, which also covers the rest of a refused body."""
         if not self.transport.is_closing():
             self._wait_for_head()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Start the timer of a caller who does not read the response."""
+        """Start the timeout for a caller who does not read the response."""
         self._send_timer = self.loop.call_later(SEND_SECONDS, self.transport.abort)
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Stop the timer of a caller who reads again."""
+        """Stop the timeout for a caller who continues to read the response."""
         if self._send_timer:
             self._send_timer.cancel()
             self._send_timer = None
         super().resume_writing()
 
     def close_waiting(self) -> None:
-        """Close a connection without a complete request."""
+        """Close this connection, which has no complete request."""
         self._stop_waiting()
-        # It must not count until its last bytes are sent.
+        # Do not count the connection while its last bytes are sent.
         self.connections.discard(self)
         self.transport.abort()
 

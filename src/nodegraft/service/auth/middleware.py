@@ -1,4 +1,4 @@
-"""Outermost middleware: checks host, token, rate and body of every request, and logs it."""
+"""Outermost middleware: checks host, token, rate limit and body of each request, and logs it."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.settings import Settings
 
 BURST_SECONDS = 5.0
-"""Unused requests of this time may be sent at once."""
+"""Seconds of unused rate that a caller may use in a single burst."""
 
 MAX_BUCKETS = 10_000
-"""At this many buckets, full ones are dropped."""
+"""Number of buckets at which full buckets are removed."""
 
 
 class Rate:
-    """Token bucket for each caller: it fills at a constant rate, and every request takes one out.
+    """Rate limit with a token bucket per caller: it fills at a constant rate, a request takes one.
 
     >>> clock = iter([0.0, 0.0, 0.0, 1.0])
     >>> rate = Rate(0.4, lambda: next(clock))
@@ -37,9 +37,9 @@ class Rate:
     [True, True, False, False]
 
     Args:
-        per_second: Rate at which a bucket fills; 0 for no limit.
+        per_second: Requests per second at which a bucket fills; 0 for no limit.
         clock: Returns the time in seconds.
-        burst_seconds: Time that fills a bucket; it holds at least one request.
+        burst_seconds: Time that fills an empty bucket; a bucket holds at least one request.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Rate:
         return left + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
-        """Drop full buckets, which equal new ones: the number of addresses is unlimited."""
+        """Remove full buckets, which equal new buckets, as the number of addresses is unlimited."""
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()
@@ -82,23 +82,24 @@ class Rate:
 
 
 OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
-"""Paths that need no token: load balancers have none."""
+"""Paths that need no token, because load balancers have no token."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
-"""Caller of a store without tokens, which is served to its own machine only."""
+"""Caller without a token; allowed for open paths, and by a service for its own machine only."""
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
-"""Headers of proxies: their callers may be on other machines, whatever address is listened on."""
+"""Headers that proxies add. Callers of a proxy may be on other machines, even if the service
+listens on the loopback address."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-"""Other methods are counted together, because callers could invent any number of them."""
+"""HTTP methods with their own metric; all others share a metric, as callers could invent many."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 
 @dataclass
 class _RequestContext:
-    """One request until its end."""
+    """Values of a request for its log line."""
 
     connection: Connection
     start: float
@@ -107,13 +108,13 @@ class _RequestContext:
 
 
 class RequestMiddleware:
-    """Outermost part of the application.
+    """Outermost middleware of the application.
 
     Args:
-        app: Application behind it.
+        app: Application that handles requests.
         settings: Settings of the service.
-        tokens: API tokens of the store.
-        metrics: Counts requests.
+        tokens: Cache of the store's API tokens.
+        metrics: Metrics in which requests are counted.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class RequestMiddleware:
         self._private = settings.is_private
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Forward a request to the application, or respond with an error; log it."""
         if connection["type"] != "http":
             await self._app(connection, receive, send)
             return
@@ -136,7 +137,7 @@ class RequestMiddleware:
                 context.status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("X-Content-Type-Options", "nosniff")
-                # Responses are data; files of the page set their own header.
+                # Responses are data and must not be cached; page files set their own header.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -161,18 +162,18 @@ class RequestMiddleware:
         context.connection.setdefault("state", {})["caller"] = caller
         bucket = caller.name
         if caller is ANONYMOUS:
-            # No token has such a name, so one address uses up no other caller's rate.
+            # No token can have such a name, so anonymous callers share no rate limit with a token.
             bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
             message = "Too many requests: the rate limit is exceeded."
             raise HttpError(429, "too_often", message, "Wait a second.", {"Retry-After": "1"})
         if is_open:
-            # Anonymous callers could hold connections by sending bodies slowly.
+            # A slow body would keep the connection of an anonymous caller open.
             _refuse_body(headers)
         await self._app(context.connection, await _read_body(headers, receive), send)
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse requests that a page of another site makes a browser send."""
+        """Refuse requests that a page of another site makes the browser send (CSRF)."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if _host_name(f"//{host}") not in self._hosts:
             message = "The host name of the request is not served."
@@ -198,7 +199,7 @@ class RequestMiddleware:
         return token
 
     async def _new_token(self, secret: str, address: str) -> Token | None:
-        """Look up an unknown token in the database, unless its sender has guessed too often."""
+        """Look up an unknown token in the database; refuse addresses that sent too many of them."""
         if self._tokens.current().required and self._failures.is_empty(address):
             message = "Too many requests with unknown tokens came from your address."
             advice = "Check your token, and wait a minute; known tokens work meanwhile."
@@ -243,7 +244,7 @@ def _host_name(address: str) -> str | None:
 
 
 def _refuse_body(headers: Headers) -> None:
-    """Refuse a request that has a body, without reading it."""
+    """Refuse a request with a body; do not read the body."""
     if "transfer-encoding" in headers or int(headers.get("content-length", 0)):
         message = "This path takes no request body."
         advice = "Send the request without a body."
@@ -251,7 +252,7 @@ def _refuse_body(headers: Headers) -> None:
 
 
 async def _read_body(headers: Headers, receive: Receive) -> Receive:
-    """Read a whole body, refuse one that is too large or slow, and return a replay of it."""
+    """Read the whole body, and return a function that replays it; refuse a large or slow body."""
     if "content-length" not in headers and "transfer-encoding" not in headers:
         return receive
     if int(headers.get("content-length", 0)) > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Cache of a store's API tokens, which is refreshed in the background and fails closed."""
+"""Cache of a store's API tokens, refreshed in the background; it refuses requests if too old."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -30,19 +30,19 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class _Reading:
-    """Tokens, and the time when their query was sent."""
+    """Tokens, and the time at which they were queried."""
 
     listed: TokenList
     read_at: float
 
 
 class TokenCache:
-    """The tokens of a store, at most about a second old; no request waits for the database.
+    """Cache of a store's API tokens, at most about a second old; requests rarely use the database.
 
-    A request with an unknown token is the exception: the tokens are read again before it is
-    refused, so that a token works as soon as it is added. If the database does not respond, cached
-    tokens are used for :data:`~nodegraft.service.auth.limits.TOKEN_STALE_SECONDS`, and after that
-    every request is refused with 503.
+    Only a request with an unknown token waits for the database: the tokens are read again before
+    the request is refused, so that a new token works at once. If the database does not respond,
+    cached tokens are used for :data:`~nodegraft.service.auth.limits.TOKEN_STALE_SECONDS`; after
+    that, every request is refused with 503.
 
     Args:
         store: Folder of the store.
@@ -53,15 +53,15 @@ class TokenCache:
         self._stored: StoreTokens | None = None
         self._reading: _Reading | None = None
         self._reading_lock = Lock()
-        self._noted: dict[str, datetime] = {}  # Digest -> last use that was written or is pending.
+        self._noted: dict[str, datetime] = {}  # Digest -> last use, stored or pending.
         self._pending: dict[str, datetime] = {}
-        self._failure = ""  # Logged once, not every second.
+        self._failure = ""  # Last error; it is logged once, not every second.
         self._logged_uses = False
         self._ending = Event()
         self._thread = Thread(target=self._follow, name="tokens", daemon=True)
 
     def start(self) -> None:
-        """Read the tokens, or raise an error; then refresh them in the background."""
+        """Read the tokens, or raise an error; then start refreshing them in the background."""
         self._stored = StoreTokens.open(self._place)
         try:
             self._refresh(monotonic())
@@ -71,7 +71,7 @@ class TokenCache:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop refreshing, write the last uses, and close the database."""
+        """Stop the refresh thread, store the last uses of tokens, and close the database."""
         if self._thread.is_alive():
             self._ending.set()
             self._thread.join()
@@ -79,7 +79,7 @@ class TokenCache:
             self._stored.close()
 
     def current(self) -> TokenList:
-        """Return the tokens, or refuse the request if they are too old to be trusted."""
+        """Return the cached tokens; refuse the request if they are too old."""
         reading = self._reading
         if reading is None or monotonic() - reading.read_at > TOKEN_STALE_SECONDS:
             message = "The API tokens of this store cannot be read, so all requests are refused."
@@ -88,9 +88,9 @@ class TokenCache:
         return reading.listed
 
     def find(self, secret: str) -> Token | None:
-        """Return the valid cached token with a secret; None if there is none."""
+        """Return the valid cached token with this secret; None if there is none."""
         digest, at = secret_digest(secret), now()
-        # All digests are compared, each in the same time, so that the duration reveals nothing.
+        # Compare all digests in constant time, so that the duration reveals nothing about secrets.
         matches = [token for token in self.current().tokens if compare_digest(token.digest, digest)]
         if not matches or matches[0].is_expired(at):
             return None
@@ -98,7 +98,7 @@ class TokenCache:
         return matches[0]
 
     async def find_new(self, secret: str) -> Token | None:
-        """Read the tokens again, and return the valid one with a secret; None if there is none."""
+        """Read the tokens again; return the valid token with this secret, or None."""
         await run_sync(self._try_to_refresh, monotonic())
         return self.find(secret)
 
@@ -120,21 +120,21 @@ class TokenCache:
             self._refresh(since)
             self._failure = ""
         except Exception as error:
-            # After any error, the age of the cached tokens decides whether requests are refused.
+            # Keep the cached tokens after any error; `current` refuses them when they are too old.
             if repr(error) != self._failure:
                 LOG.exception("the tokens of the store cannot be read")
             self._failure = repr(error)
 
     def _refresh(self, since: float) -> None:
-        """Read the tokens, unless another thread has read them since a time (monotonic)."""
-        # Do not wait longer: a database that hangs would block threads of other requests.
+        """Read the tokens, unless another thread has read them after a (monotonic) time."""
+        # Wait with a timeout: if the database hangs, this thread must not block other requests.
         if not self._reading_lock.acquire(timeout=TOKEN_SECONDS):
             return
         try:
             if self._stored and (self._reading is None or self._reading.read_at < since):
                 read_at, listed = monotonic(), self._stored.read()
                 if self._reading and self._reading.listed.required and not listed.required:
-                    # The database was restored from a time before the first token.
+                    # A restored backup may be older than the first token; still require tokens.
                     listed = replace(listed, required=True)
                 self._reading = _Reading(listed, read_at)
         finally:
@@ -143,7 +143,7 @@ class TokenCache:
     def _write_uses(self) -> None:
         uses = {}
         while self._pending:
-            # Other threads add entries meanwhile, so take one at a time.
+            # Pop entries one at a time, because other threads add entries meanwhile.
             digest, at = self._pending.popitem()
             uses[digest] = at
         if not (uses and self._stored):
@@ -151,7 +151,7 @@ class TokenCache:
         try:
             self._stored.record_use(uses)
         except Exception as error:
-            # The database may be read-only or busy.
+            # The last use is optional: the database may be read-only or busy.
             if not self._logged_uses:
                 LOG.warning("the last use of tokens cannot be written: %s", error)
             self._logged_uses = True

@@ -1,7 +1,7 @@
-"""The live version as one immutable value, which is replaced as a whole.
+"""Live version of a store in memory: an immutable object that is replaced as a whole.
 
-A thread asks the store every second which version is live, prepares it beside the current one and
-replaces the reference. It makes no difference which process or host promoted the version.
+Every second, a thread reads from the store which version is live. It loads a new live version while
+the old one stays in use, then replaces the reference. Any process or host may promote versions.
 """
 
 import logging
@@ -16,20 +16,20 @@ from nodegraft.model.confidence import World
 from nodegraft.store.store import Store
 
 FOLLOW_SECONDS = 1.0
-"""Interval at which the store is asked for its live version."""
+"""Interval in seconds at which the live version is read from the store."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 
 @dataclass(frozen=True)
 class Live:
-    """One version, loaded. A request reads it once, so that its response mixes no versions."""
+    """A loaded version. Each request reads the reference once, so that it uses a single version."""
 
     row: Version
     """Row of the version in the history."""
 
     state: State
-    """Graph, labels and model, with the caches that predictions need."""
+    """Graph, labels and model, with warm caches for predictions."""
 
     @property
     def version(self) -> int:
@@ -38,37 +38,37 @@ class Live:
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes; it decides what confidence means."""
+        """Whether nodes may belong to unknown classes, which changes the meaning of confidence."""
         return self.state.model.world
 
     @property
     def cache_key(self) -> tuple[Hashable, World]:
-        """Key of cached predictions: the version, and whether nodes may be of unknown classes."""
+        """Cache key of predictions: the version, and whether nodes may be of unknown classes."""
         return row_key(self.row), self.world
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Fields of a response about this version."""
+        """Response fields about this version."""
         return self.row.fields
 
 
 def row_key(version: Version) -> Hashable:
-    """Return a key of a version that no other one has.
+    """Return a key that identifies a version, unlike its number.
 
-    A database that was restored from a copy gives the same numbers to other versions.
+    After a database is restored from a backup, a number may be used for a different version.
     """
     return version.number, version.at, version.names
 
 
 class LiveVersion:
-    """Follows the live version of a store, whichever process or host promoted it.
+    """Loads the live version of a store, whichever process or host promoted it.
 
-    The next version is loaded while the current one stays in use.
+    The old version stays in use until the new one is loaded.
 
     Args:
-        store: The store.
-        on_swap: Is called with every version that becomes live.
-        on_prune: Is called when versions were pruned or nodes purged, to clear caches.
+        store: Store to follow.
+        on_swap: Called with each version that becomes live.
+        on_prune: Called after versions were pruned or nodes purged, to clear caches.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class LiveVersion:
         self._known_pruned = store.pruned().keys()
         self._lock = Lock()
         self._ending = Event()
-        self._problem = ""  # Logged once, not every second.
+        self._problem = ""  # Last error; it is logged once, not every second.
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
         self.now = self._load(self._live_row())
         on_swap(self.now)
 
     def follow(self) -> None:
-        """Load the live version of the store now, if the store can be read."""
+        """Load the version that is live now; log an error if the store cannot be read."""
         with self._lock:
             try:
                 pruned = self._store.pruned().keys()
@@ -97,23 +97,23 @@ class LiveVersion:
                     self.now = self._load(version)
                     self._on_swap(self.now)
                 else:
-                    # The setting `world` may have changed, which changes confidence.
+                    # If the setting `world` has changed, confidence must be computed differently.
                     state = self.now.state.in_world(self._store.parts.settings.declared_world)
                     if state is not self.now.state:
                         self.now = Live(version, state)
-                # After the swap: until then, requests may cache responses of the version before.
+                # Clear caches after the swap: before it, requests may cache the old version.
                 if pruned != self._known_pruned:
                     self._known_pruned = pruned
                     self._on_prune()
                 self._problem = ""
             except Exception as error:
-                # After any error, the last loaded version stays in use.
+                # After any error, continue with the version that was loaded last.
                 if repr(error) != self._problem:
                     LOG.exception("cannot follow the store")
                 self._problem = repr(error)
 
     def start(self) -> None:
-        """Follow the store in a thread, until :meth:`stop`."""
+        """Start the thread that follows the store, until :meth:`stop`."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -130,7 +130,7 @@ class LiveVersion:
 
     def _load(self, version: Version) -> Live:
         state = self._store.state(version.number)
-        # One prediction fills the caches that all others need.
+        # Predict one node, which fills the caches that all predictions need.
         state.predict(state.graph.rows[:1])
         _ = state.label_of
         return Live(version, state)

@@ -1,4 +1,4 @@
-"""The writer process, which makes versions so that requests to the serving process do not wait."""
+"""Writer process: it makes versions, so that requests to the serving process are not delayed."""
 
 import logging
 import os
@@ -20,10 +20,10 @@ from nodegraft.service.errors import HttpError, http_error, internal_error
 from nodegraft.store.store import Store
 
 STALE_ROWS = 250_000
-"""At most this many stale rows are recomputed while there is no job."""
+"""Largest number of stale rows that are recomputed while no job is running."""
 
 CLOSE_SECONDS = 3.0
-"""How long a stopping service waits for a job, and then for the process, before SIGKILL."""
+"""Timeout in seconds for the running job when the service stops, and then for the process."""
 
 STARTED = "started"
 """Message of the writer process before it runs a job."""
@@ -39,15 +39,15 @@ LOG = logging.getLogger("nodegraft.service")
 
 
 class WriterProcess:
-    """Writer process with its own connection to the store; it ends when this process does.
+    """Writer process with its own connection to the store; it ends when its parent process ends.
 
-    A process that died or exceeded the timeout of a job is replaced at the next job. The job
-    itself is not repeated: if it exhausted memory once, it would do so again.
+    A process that died or exceeded the timeout of a job is replaced at the next job. The failed job
+    is not repeated: if it ran out of memory, it would do so again.
 
     Args:
         place: Folder of the store.
-        process: Process number.
-        pipe: Pipe to it.
+        process: Process ID.
+        pipe: Pipe to the process.
         job_seconds: Timeout of one job.
     """
 
@@ -59,16 +59,16 @@ class WriterProcess:
         self._pipe = pipe
         self._is_started = self._is_closing = False
         self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
-        self._process_lock = Lock()  # Held while the process is killed, reaped or replaced.
+        self._process_lock = Lock()  # Held while the process is killed, waited for or replaced.
 
     @classmethod
     def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
-        """Fork a writer process for a store; return None where forking is not safe."""
+        """Fork a writer process for a store; return None on systems where forking is not safe."""
         if sys.platform != "linux":
             return None
         ours, theirs = Pipe()
         with warnings.catch_warnings():
-            # Newer Pythons warn of threads; none holds a lock yet.
+            # Python 3.12 and later warn about threads; no thread holds a lock yet.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if not process:
@@ -77,10 +77,10 @@ class WriterProcess:
         return cls(place, process, ours, job_seconds)
 
     def run(self, job: Callable[[Store], Value]) -> Value:
-        """Run a job in the writer process.
+        """Run a job in the writer process, and return its result.
 
         Args:
-            job: The job; it can be pickled.
+            job: Function of the store; must be picklable.
         """
         with self._job_lock:
             is_done, outcome = self._run(job)
@@ -90,11 +90,11 @@ class WriterProcess:
         return value
 
     def close(self) -> None:
-        """End the process, after its current job if that ends in time, and wait for it."""
+        """End the process after its current job, or kill it after a timeout; wait for its end."""
         self._is_closing = True
         if not self._job_lock.acquire(timeout=CLOSE_SECONDS):
             LOG.warning("a job has not ended while the service stops: its process is killed")
-            # The caller of the job gets an error as soon as the process is dead.
+            # Killing the process makes the caller of the job get an error.
             with self._process_lock:
                 self._kill()
             self._job_lock.acquire()
@@ -105,12 +105,12 @@ class WriterProcess:
             self._job_lock.release()
 
     def _run(self, job: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
-        """Run a job; return whether it was done, and its value or error."""
-        # A new process imports models before its first job, which does not count for the timeout.
+        """Run a job; return whether it succeeded, and its result or error."""
+        # Before its first job, a new process imports models; this has its own timeout.
         seconds = self._job_seconds if self._is_started else START_SECONDS
         ends_at, is_running = monotonic() + seconds, False
         try:
-            # The pipe blocks forever if the process hangs, and fails when the process is killed.
+            # Reading the pipe blocks if the process hangs, and fails when the process is killed.
             with self._killed_after(seconds):
                 self._pipe.send(job)
                 is_running = self._is_started = self._pipe.recv() == STARTED
@@ -139,7 +139,7 @@ class WriterProcess:
         raise HttpError(503, "writer_died", message, _AFTER_A_STOP)
 
     def _replace(self) -> None:
-        """Kill the writer process, and start a new one."""
+        """Kill the writer process and start a new one."""
         with self._process_lock:
             self._kill()
             self._pipe.close()
@@ -148,7 +148,7 @@ class WriterProcess:
                 message = "The service is being stopped, and the change did not end in time."
                 raise HttpError(503, "stopping", message, _AFTER_A_STOP)
             self._pipe, theirs = Pipe()
-            # Start a new interpreter: this process has threads by now, so forking is not safe.
+            # Start a new interpreter: this process now has threads, so forking is not safe.
             code = f"from {__name__} import main; main()"
             os.set_inheritable(theirs.fileno(), True)
             command = [sys.executable, "-c", code, str(self._place), str(theirs.fileno())]
@@ -165,7 +165,7 @@ class WriterProcess:
             yield
         finally:
             timer.cancel()
-            # After the process is reaped, its number may belong to another process.
+            # Wait for the timer: when the process has ended, its ID may belong to another process.
             timer.join()
 
     def _kill(self) -> None:
@@ -173,7 +173,7 @@ class WriterProcess:
             os.kill(self._process, signal.SIGKILL)
 
     def _reap(self, seconds: float) -> None:
-        """Wait for the end of the process, and kill it after some seconds."""
+        """Wait until the process ends; kill it after a timeout."""
         if self._process is None:
             return
         ends_at = monotonic() + seconds
@@ -187,7 +187,7 @@ class WriterProcess:
 
 
 def main() -> None:
-    """Run a writer process that was started with a folder and a file descriptor as arguments."""
+    """Run a replacement writer process; its arguments are a folder and a file descriptor."""
     from logging.config import dictConfig
 
     from nodegraft.service.observability import LOGGING
@@ -199,7 +199,7 @@ def main() -> None:
 
 def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = False) -> NoReturn:
     try:
-        # The serving process decides when to stop, after the requests in progress.
+        # Ignore signals: the serving process stops this one, after the requests in progress.
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, signal.SIG_IGN)
         # Close inherited descriptors, in particular the listening socket.
@@ -214,7 +214,7 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
                 outcome, is_exhausted = _outcome(job, store)
                 pipe.send(outcome)
                 if is_exhausted:
-                    # End here: a new process starts with free memory.
+                    # End this process; its replacement starts with free memory.
                     break
                 _clear_stale(store, pipe)
     finally:
@@ -222,21 +222,21 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
 
 
 def _load_model(store: Store) -> None:
-    """Import and load what jobs need, so that it does not count for the timeout of the first."""
+    """Import modules and load the model before the first job, so that its timeout excludes this."""
     try:
         state = store.state()
         state.predict(state.graph.rows[:1])
     except Exception:
-        # The job will fail with the same error, and its caller gets it.
+        # The caller of the next job gets the same error from the job itself.
         LOG.exception("the model of the newest version cannot be loaded")
 
 
 def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
-    """Recompute rows that new nodes made stale while there is no job; the next change is faster."""
+    """Recompute stale rows while there is no job, so that the next change is faster."""
     try:
         cleared = store.parts.states.clear_stale(STALE_ROWS, until=pipe.poll)
     except Exception:
-        # Predictions do not depend on it, and the process must run the next job.
+        # Stale rows do not affect predictions, so log the error and wait for the next job.
         LOG.exception("stale rows could not be recomputed")
         return
     if cleared.rows:
@@ -245,7 +245,7 @@ def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
 
 
 def _outcome(job: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
-    """Run a job; return whether it was done and its value or error, and whether memory ran out."""
+    """Run a job; return its success and result or error as a pair, and whether memory ran out."""
     try:
         return (True, job(store)), False
     except HttpError as error:
