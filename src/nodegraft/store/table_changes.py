@@ -104,7 +104,7 @@ class TablePreview:
     """Comparison of predictions before and after; None if no version can be made."""
 
     def removals(self) -> list[str]:
-        """Return a sentence for each limit exceeded: removed nodes, removed edges, lost labels."""
+        """Return a sentence for each exceeded limit: of removed nodes, edges or labels."""
         removed = {
             "node": (self.changes.removed, self.sizes.nodes),
             "edge": (self.changes.edges_removed if self.keeps_edges else 0, self.sizes.edges),
@@ -203,7 +203,7 @@ def read_whole_tables(
     repair: bool,
     folder: Path,
 ) -> Tables:
-    """Read complete tables into a graph with the same feature columns as the current graph.
+    """Read complete tables into a graph whose features follow the current graph's recipe.
 
     Args:
         graph: The current graph.

@@ -1,4 +1,4 @@
-"""Purge: delete nodes from all versions; no other operation changes existing database rows."""
+"""Purge: delete nodes from all versions; no other operation changes rows of the history."""
 
 import re
 import shutil
@@ -276,7 +276,7 @@ class Purge:
         return len(changed)
 
     def refuse_unknown(self) -> None:
-        """Raise an error for node keys that no graph and no row of the store contains.
+        """Raise an error for node keys that no graph and no version row of the store contains.
 
         Such keys are misspelt, or their nodes were purged before.
         """
