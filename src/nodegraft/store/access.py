@@ -1,4 +1,4 @@
-"""Access to the service: API tokens, and their table in the database."""
+"""API tokens for access to the service, and their table in the database."""
 
 import os
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(frozen=True)
 class TokenList:
-    """The tokens of a store at one moment."""
+    """List of a store's API tokens, and whether callers need one."""
 
     tokens: tuple[Token, ...]
     """All tokens, oldest first, including expired ones."""
@@ -147,7 +147,7 @@ class StoreTokens:
         self.close()
 
     def read(self) -> TokenList:
-        """Return all tokens."""
+        """Return all tokens, and whether callers need one."""
         try:
             with self._journal.connection() as connection:
                 rows = connection.execute(

@@ -55,7 +55,7 @@ def made_in(
 
     Args:
         folder: A folder that does not exist yet, or is empty.
-        texts: Text of each node; None for none.
+        texts: Text of each node; None if there are no texts.
         world: Whether nodes may belong to unknown classes; None for the method's default.
     """
     places.refuse_links(folder)

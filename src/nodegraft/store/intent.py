@@ -18,7 +18,7 @@ class IdempotencyKey:
     """Key that the client chooses, unique for each change."""
 
     content: str
-    """Hash of the whole request."""
+    """Hash of the request's content, by which a key that is reused for another request is found."""
 
     promote: bool = False
     """Whether the request asked to make the version live at once."""

@@ -105,7 +105,7 @@ def refuse_open_world(method: str) -> None:
 
 
 def known_setting(name: str) -> KnownSetting:
-    """Return the definition of a setting; refuse an unknown name."""
+    """Return the definition of a setting; raise an error if there is no setting of this name."""
     if name not in KNOWN_SETTINGS:
         raise ParameterError(
             f"There is no setting {name!r}. Known settings: {', '.join(KNOWN_SETTINGS)}."
@@ -135,7 +135,7 @@ def write_setting(connection: Connection, name: str, value: Any, intent: Intent)
 
 
 def setting_value(connection: Connection, name: str) -> Any:
-    """Return the value of a known setting, or its default; refuse a value that is not allowed."""
+    """Return the value of a known setting, or its default; raise an error if it is invalid."""
     setting = known_setting(name)
     value = read_setting(connection, name, setting.default)
     try:

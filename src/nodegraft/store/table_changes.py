@@ -161,11 +161,15 @@ def grown(
     repair: bool,
     listener: Listener,
 ) -> tuple[Graph, NodeTexts | None]:
-    """Return a graph with more nodes and edges, and the texts of the new nodes.
+    """Add the rows of tables to a graph; return the new graph and the texts of its new nodes.
 
     Args:
+        graph: The current graph.
+        options: Options for reading tables; those that the graph determines are ignored.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
+        repair: Whether to skip invalid rows instead of raising an error.
+        listener: Receives progress events.
     """
     if nodes is None and edges is None:
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")

@@ -151,7 +151,9 @@ class StoreViews:
         return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
 
     def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Plot held-out accuracy by version with 95 % intervals; live versions are filled.
+        """Plot held-out accuracy by version with 95 % intervals.
+
+        Markers of versions that are or were live are filled.
 
         Args:
             ax: Axes to draw into; None for a new figure.

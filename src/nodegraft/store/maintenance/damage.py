@@ -160,7 +160,7 @@ class DatabaseCheck:
     """Whether the database can be written to: the file is valid, even if rows are damaged."""
 
     versions: Sequence[Version] = ()
-    """All versions; empty if they cannot be read."""
+    """All versions of the store; empty if they cannot be read."""
 
     pruned: frozenset[int] = field(default_factory=frozenset)
     """Numbers of pruned versions, whose objects are deleted."""

@@ -39,7 +39,7 @@ class States:
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
         self.graphs = GraphObjects(place, objects)
-        """Reads and writes graphs."""
+        """Reader and writer of graphs."""
         self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
         self._states = Memo[State](most=2)
 
@@ -157,7 +157,7 @@ class States:
         return self._graphs.get(name, lambda: self._with_cache(name, self.graphs.get(name)))
 
     def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
-        """Return the text of each node in a version; None where there is none."""
+        """Return the text of each node in a version; None for a node without text."""
         rows = self.graph(version.graph).rows_of(nodes)
         if version.texts is None:
             return [None] * len(rows)

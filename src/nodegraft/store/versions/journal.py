@@ -61,11 +61,11 @@ REQUEST_KEY = {
 
 
 class Journal:
-    """Tables of versions and promotions.
+    """Database with the tables of versions and promotions.
 
     Args:
         url: SQLAlchemy URL of the database.
-        create: Whether a missing SQLite file is created.
+        create: Whether to create a missing SQLite file.
     """
 
     def __init__(self, url: str | sa.URL, create: bool = False) -> None:

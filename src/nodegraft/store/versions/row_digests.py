@@ -30,7 +30,7 @@ LOCK_ONLY = "DELETE FROM versions WHERE number < 0"
 
 _WRITE = re.compile(r'\s*(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
 _NEWEST = 2**63 - 1
-"""Largest integer of SQLite."""
+"""Largest integer in SQLite; a larger row number is damage."""
 _CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
 
 

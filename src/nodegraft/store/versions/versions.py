@@ -33,7 +33,7 @@ class Draft:
     """Version that is not stored yet."""
 
     action: str
-    """Name of the change."""
+    """Name of the action, such as ``add`` or ``refit``."""
 
     detail: dict[str, Any]
     """Arguments of the change, as plain JSON."""
