@@ -1,4 +1,4 @@
-"""Live version of a store as a pyfunc model in MLflow's model registry."""
+"""MLflow integration: register the live version of a store as a pyfunc model."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,10 +23,11 @@ with extra("mlflow", package="mlflow", purpose="A model in MLflow"):
     from mlflow.types import ColSpec, DataType, Schema
 
 CHAMPION = "champion"
-"""Alias of the registered model that predicts as the live version."""
+"""Alias of the registered model version that makes the same predictions as the live version."""
 
 OBJECT = "nodegraft.model"
-"""Tag of a registered model: names of the version's model and graph objects, and its world."""
+"""Tag of a registered model version: names of its model and graph objects in the store, and its
+world."""
 
 _CODE = """\
 from mlflow.models import set_model
@@ -35,17 +36,17 @@ from nodegraft.integrations.mlflow_model import VersionModel
 
 set_model(VersionModel())
 """
-"""Script that MLflow runs to load the model: nothing is pickled."""
+"""Script that MLflow runs to load the model, so that no pickle is needed."""
 
 
 class VersionModel(PythonModel):
-    """Model that predicts as one version of a store."""
+    """MLflow model that makes the same predictions as a version of a store."""
 
     def load_context(self, context: Any) -> None:
-        """Read graph, labels and model from the artifact.
+        """Load graph, labels and model from the artifact.
 
         Args:
-            context: Context of MLflow.
+            context: MLflow's context, which names the folder of the artifact.
         """
         folder = Path(context.artifacts["version"])
         graph, self._version = load_graph_and_document(folder / "graph")
@@ -53,14 +54,14 @@ class VersionModel(PythonModel):
         model = load_model(folder / "model")
         self._state = State(graph, labels, model).in_world(self._version["world"])
 
-    # MLflow reads the annotation of the input, and warns of Any.
+    # MLflow reads the type annotation of `model_input`, and warns if it is Any.
     def predict(
         self, context: Any, model_input: pd.DataFrame, params: dict[str, Any] | None = None
     ) -> Any:
-        """Return the predictions of :meth:`nodegraft.Store.predict` as a DataFrame.
+        """Return predictions for nodes, like :meth:`nodegraft.Store.predict`, as a DataFrame.
 
         Args:
-            context: Context of MLflow.
+            context: MLflow's context; not used.
             model_input: DataFrame with the column ``node``: keys of nodes. Keys that are not in the
                 graph get a row without a class.
             params: Not used.
@@ -74,15 +75,16 @@ class VersionModel(PythonModel):
 def register_live_version(store: Store, name: str) -> int:
     """Register the live version of a store in MLflow and give it the alias ``champion``.
 
-    Call it after each promotion and rollback. A version that is registered already only gets the
-    alias. The artifact holds graph, labels and model of this version, not the history of the store.
+    Call it after each promotion and rollback. If the version is already registered, only the alias
+    moves. The artifact contains graph, labels and model of this version, but not the history of the
+    store.
 
     Args:
-        store: The store. Its graph must be in memory, not one of :func:`nodegraft.build_graph`.
-        name: Name of the registered model.
+        store: The store, whose graph must be in memory, not built by :func:`nodegraft.build_graph`.
+        name: Name of the registered model in MLflow.
 
     Returns:
-        Number of the registered model's version, which MLflow counts by itself.
+        MLflow's version number of the registered model, which is not the store's version number.
     """
     live = store.version(store.live)
     client, identity = mlflow.MlflowClient(), f"{live.model} {live.graph} {store.world}"

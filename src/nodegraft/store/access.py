@@ -1,4 +1,4 @@
-"""Access to the service: API tokens, and their table in the database."""
+"""API tokens for access to the service, and their table in the database."""
 
 import os
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ from nodegraft.store.versions.journal import Journal, metadata
 from nodegraft.store.versions.migration import require_current
 
 PREFIX = "nodegraft_"
-"""What every token begins with, so that scanners for leaked secrets find it."""
+"""Prefix of every token's secret, by which scanners for leaked secrets recognise it."""
 
 
 @dataclass(frozen=True)
 class Token:
-    """An API token as the store keeps it: without its secret."""
+    """API token as stored in the database: without its secret."""
 
     name: str
     """Unique name; changes made with the token are recorded as done by this name."""
 
     scope: Scope
-    """What the token permits."""
+    """Permission of the token."""
 
     digest: str
-    """SHA-256 of the secret, which has 256 random bits and cannot be guessed from it."""
+    """SHA-256 of the secret. The secret has 256 random bits and cannot be guessed from its hash."""
 
     created_by: str
     """User who added the token."""
@@ -48,25 +48,25 @@ class Token:
     """Time of creation, in UTC."""
 
     last_used_at: datetime | None = None
-    """Time of the last use, in UTC, exact to a minute; None for a token never used."""
+    """Time of the last use, in UTC, exact to a minute; None if the token was never used."""
 
     expires_at: datetime | None = None
-    """Time from which the token is refused, in UTC; None for never."""
+    """Time from which the token is refused, in UTC; None if it does not expire."""
 
     def is_expired(self, at: datetime) -> bool:
-        """Return whether the token is refused because of its age."""
+        """Return whether the token has expired at a given time."""
         return self.expires_at is not None and at >= self.expires_at
 
 
 @dataclass(frozen=True)
 class TokenList:
-    """The tokens of a store at one moment."""
+    """List of a store's API tokens, and whether callers need one."""
 
     tokens: tuple[Token, ...]
-    """All tokens, oldest first, expired ones included."""
+    """All tokens, oldest first, including expired ones."""
 
     required: bool
-    """Whether callers need a token: from the first one on, also after the last is revoked."""
+    """Whether callers need a token: true once a token was added, even if all are revoked now."""
 
     def valid(self, at: datetime) -> list[Token]:
         """Return the tokens that have not expired."""
@@ -74,12 +74,12 @@ class TokenList:
 
 
 def secret_digest(secret: str) -> str:
-    """Return the hash under which a token is kept."""
+    """Return the hash of a token's secret, which is stored instead of the secret."""
     return sha256(secret.encode(errors="replace")).hexdigest()
 
 
 MARKER = "tokens"
-"""File in the folder of a store that ever had tokens; the tokens themselves are in the database."""
+"""File that marks a store that has or had tokens; the tokens themselves are in the database."""
 
 _MARKER_TEXT = (
     b"This store has or had API tokens, so it is not served to callers without one, even if its "
@@ -88,17 +88,17 @@ _MARKER_TEXT = (
 )
 
 ADD, REVOKE = "token add", "token revoke"
-"""Actions in the audit log; one of them there says that the store ever had tokens."""
+"""Actions in the audit log; an entry with one of them proves that the store has or had tokens."""
 
 USE_INTERVAL = timedelta(minutes=1)
-"""How often the last use of a token is written at most."""
+"""Minimum time between two updates of a token's last use."""
 
 LONGEST_NAME = 100
-"""Characters in the name of a token."""
+"""Maximum number of characters in the name of a token."""
 
 RESERVED_NAME = "local"
-"""Name of the anonymous caller on loopback. A token of this name would share its rate limit, and
-the history could not tell the two apart."""
+"""Name of the anonymous caller on loopback. A token with this name would share its rate limit, and
+the history could not distinguish the two."""
 
 TOKENS = sa.Table(
     "tokens",
@@ -118,7 +118,7 @@ class StoreTokens:
 
     Args:
         folder: Folder of the store.
-        journal: The database of the store.
+        journal: Database of the store.
     """
 
     def __init__(self, folder: Path, journal: Journal) -> None:
@@ -126,7 +126,7 @@ class StoreTokens:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Open the tokens of a store, with a connection of their own."""
+        """Open the token table of a store, with its own database connection."""
         place = Path(folder).expanduser()
         journal = journal_in(place)
         try:
@@ -147,14 +147,14 @@ class StoreTokens:
         self.close()
 
     def read(self) -> TokenList:
-        """Return all tokens."""
+        """Return all tokens, and whether callers need one."""
         try:
             with self._journal.connection() as connection:
                 rows = connection.execute(
                     sa.select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
                 ).mappings()
                 tokens = tuple(_token(row) for row in rows)
-                # A link that leads nowhere counts, too.
+                # A broken symbolic link counts as a marker, too.
                 is_marked = os.path.lexists(self._folder / MARKER)
                 return TokenList(tokens, bool(tokens) or is_marked or _ever_had_tokens(connection))
         except (StoreError, ValueError) as error:
@@ -171,12 +171,13 @@ class StoreTokens:
         expires_at: datetime | None = None,
         author: str | None = None,
     ) -> str:
-        """Add a token and return its secret, which is kept nowhere.
+        """Add a token and return its secret, which is not stored.
 
         Args:
             name: Unique name, up to 100 printable characters, not ``local``.
-            expires_at: Time from which it is refused, in UTC; None for never.
-            author: Who adds it; None for the logged-in user.
+            scope: Permission of the token.
+            expires_at: Time from which the token is refused, in UTC; None if it does not expire.
+            author: User who adds the token; None for the logged-in user.
         """
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             raise ParameterError(
@@ -199,7 +200,8 @@ class StoreTokens:
                 connection.execute(sa.insert(TOKENS).values(**vars(token)))
                 add_audit_entry(connection, ADD, detail, intent)
                 with suppress(OSError):
-                    # The folder may be read-only beside a database server, whose audit entries do.
+                    # With a database server, the folder may be read-only; the audit entry in the
+                    # database is then enough to mark the store.
                     WriteOnceFolder(self._folder).write(MARKER, _MARKER_TEXT)
         except IntegrityError as error:
             raise ParameterError(
@@ -212,11 +214,12 @@ class StoreTokens:
         """Delete a token. Every host refuses it within about a second.
 
         Args:
-            author: Who revokes it; None for the logged-in user.
+            name: Name of the token.
+            author: User who revokes the token; None for the logged-in user.
         """
         with self._journal.transaction() as connection:
-            # The deletion comes first: SQLite can not turn a reading transaction into a writing
-            # one after somebody else has written.
+            # Delete before reading: SQLite refuses writes in a transaction that began with a read
+            # if another process has written since.
             deleted = connection.execute(sa.delete(TOKENS).where(TOKENS.c.name == name))
             if deleted.rowcount:
                 add_audit_entry(connection, REVOKE, {"name": name}, Intent(author=author))
@@ -226,9 +229,12 @@ class StoreTokens:
         raise ParameterError(f"There is no token called {name!r}. The store has: {known}.")
 
     def record_use(self, uses: Mapping[str, datetime]) -> None:
-        """Write when tokens were last used, once a minute at most for each.
+        """Write the last use of tokens, at most once a minute for each token.
 
-        Nobody waits for it: a database that another process is writing to gives an error at once.
+        This does not wait for locks: if another process is writing, an error is raised at once.
+
+        Args:
+            uses: Hash of a token's secret -> time of its last use.
         """
         with self._journal.transaction() as connection, skip_locked(connection):
             for digest, at in uses.items():
@@ -261,5 +267,5 @@ def _token(row: Mapping[Any, Any]) -> Token:
 
 
 def _in_utc(at: datetime) -> datetime:
-    # SQLite keeps no time zone; what was written is UTC.
+    # SQLite stores no time zone; all stored times are in UTC.
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

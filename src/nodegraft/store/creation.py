@@ -1,4 +1,4 @@
-"""Creation of a store, which is complete or can be repeated."""
+"""Creation of a store; an interrupted creation can be repeated in the same folder."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -55,7 +55,7 @@ def made_in(
 
     Args:
         folder: A folder that does not exist yet, or is empty.
-        texts: Text of each node; None for none.
+        texts: Text of each node; None if there are no texts.
         world: Whether nodes may belong to unknown classes; None for the method's default.
     """
     places.refuse_links(folder)
@@ -67,7 +67,7 @@ def made_in(
     NodeLabels.by_key(graph, labels)
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
-    # A wrong place is reported before the long work.
+    # Check the database and the folders before the slow fit.
     if settings.database:
         require_free(settings.database)
     WriteOnceFolder(folder).check_writable()
@@ -76,7 +76,7 @@ def made_in(
     objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if isinstance(graph._store, MappedStore):
         require_local(objects)
-    # Similar class names are no error here; the report on the tables names them.
+    # Similar class names are allowed here; the report on the tables warns of them.
     checked = StoreLabels().added(labels, force_name=True)
     store_id = places.claim_place(objects)
     states = States(folder, objects)
@@ -94,15 +94,15 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         places.write_store_id(connection, store_id)
-        # Without an open-set score the world is closed, whatever the setting.
+        # Without an open-set score the world is always closed, and the setting is not used.
         if has_open_set_score(method):
             set_value(connection, WORLD.name, world, intent)
 
-    # The row comes last, so that a store with a version is complete.
+    # Add the row of the version last, so that a store with a version is complete.
     try:
         journal.add(version, Promotion(1, 1, "init", who, note, at), confirm=write_settings)
     except StoreError:
-        # Another process has created a store here meanwhile.
+        # Another process may have created a store here meanwhile.
         journal.close()
         if ours:
             (folder / places.SETTINGS).unlink()
@@ -111,7 +111,7 @@ def made_in(
 
 
 def _resolved(objects: str) -> str:
-    """Return an absolute path, so that a store works from every folder; a URL as it is."""
+    """Return an absolute path, so that a store works from any working folder; keep a URL."""
     local = WriteOnceFolder(objects).local_path("")
     return objects if local is None else str(local.expanduser().resolve())
 
@@ -127,7 +127,7 @@ def _world_of(method: str, world: World | None) -> World:
 
 
 def _require_unused(objects: str) -> None:
-    """Refuse a place that has files: a prune would delete those of another store."""
+    """Refuse an objects folder that has files, because a prune could delete another store's."""
     place = WriteOnceFolder(objects)
     place.check_writable()
     if place.files():
@@ -138,7 +138,7 @@ def _require_unused(objects: str) -> None:
 
 
 def _settings_written(folder: Path, settings: places.StoreSettings) -> bool:
-    # A file with a password is private.
+    # Only the owner may read a file that contains a password.
     mode = PRIVATE if settings.database and has_password(settings.database) else READABLE
     try:
         return WriteOnceFolder(folder).write(
@@ -153,7 +153,7 @@ def _refuse_taken(folder: Path) -> None:
     if not folder.exists():
         return
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    # Drafts that a killed process has left.
+    # Ignore hidden files: they are unfinished writes of a killed process.
     left = {name for name in left if not name.startswith(".")}
     strange = left - {places.OBJECTS, DERIVED, places.SETTINGS, *DATABASE_FILES}
     if strange or (places.SETTINGS in left and not _unfinished(folder)):

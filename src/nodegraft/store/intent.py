@@ -1,4 +1,4 @@
-"""Author and reason of a change to a store, and what happens to the version that it makes."""
+"""Author, note and options of a change to a store."""
 
 import getpass
 from dataclasses import dataclass
@@ -8,35 +8,36 @@ from nodegraft.base.errors import ParameterError, RequestConflictError
 
 @dataclass(frozen=True)
 class IdempotencyKey:
-    """Key of a request that may be sent again, because its sender may not know that it succeeded.
+    """Key of a request that a client may retry, because it may not know that the request succeeded.
 
-    It is stored in the same row as the version that the request made: both are there or none.
+    The key is stored in the row of the version that the request made, so a key without its version
+    is impossible.
     """
 
     key: str
     """Key that the client chooses, unique for each change."""
 
     content: str
-    """Hash of the whole request."""
+    """Hash of the request's content, by which a key that is reused for another request is found."""
 
     promote: bool = False
     """Whether the request asked to make the version live at once."""
 
     def require_same(self, other: "IdempotencyKey") -> None:
-        """Refuse a key that is used again for another request."""
+        """Raise an error if the key was used for a different request."""
         if self != other:
             raise RequestConflictError(self.key)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Intent:
-    """Author and reason of a change, and whether it is forced or made live at once."""
+    """Author and note of a change, and whether to override the quality gate or to promote."""
 
     author: str | None = None
     """Author of the change; None for the logged-in user."""
 
     note: str = ""
-    """Reason for the change."""
+    """Note that explains the change."""
 
     override: str = ""
     """Reason to apply a change that the quality gate refuses; it is stored with the version."""
@@ -46,7 +47,7 @@ class Intent:
     while another candidate version waits for review."""
 
     idempotency_key: IdempotencyKey | None = None
-    """Key under which the change is made only once, stored with the version."""
+    """Key of the request, stored with the version, so that a retry does not repeat the change."""
 
     def __post_init__(self) -> None:
         if self.override and not self.override.strip():
@@ -58,7 +59,7 @@ class Intent:
 
     @property
     def author_name(self) -> str:
-        """Name of the author, which is the logged-in user if none is given."""
+        """Name of the author: the logged-in user if `author` is None."""
         if self.author:
             return self.author
         try:
@@ -67,11 +68,11 @@ class Intent:
             return "unknown"
 
     def refuse(self, action: str, *names: str) -> None:
-        """Raise an error if fields are set that an action has no use for.
+        """Raise an error if fields are set that an action does not support.
 
         Args:
             action: Name of the action, for the message.
-            names: Names of the fields.
+            names: Names of the unsupported fields.
         """
         for name in names:
             if getattr(self, name):
@@ -79,7 +80,7 @@ class Intent:
 
 
 def writable(text: str) -> str:
-    """Return a text unchanged, or raise an error if it cannot be stored."""
+    """Return a text unchanged; raise an error if a database cannot store it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

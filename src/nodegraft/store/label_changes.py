@@ -1,4 +1,4 @@
-"""Versions with other labels, or with a model that is fitted from scratch."""
+"""Versions with changed labels, or with a model that is fitted from scratch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,37 +30,37 @@ if TYPE_CHECKING:
     from nodegraft.tables.node_texts import NodeTexts
 
 _FITTED = ("init", "refit")
-"""Actions that fit a method from scratch."""
+"""Actions that fit a method from scratch and store measurements of the fit."""
 
 _KEEPING = ("grow", "prune", "refit")
-"""Actions that leave labels as they are."""
+"""Actions that do not change labels."""
 
 REFIT_RATIO = 2.0
-"""A refit is advised once there are this many times the labels of the last fit."""
+"""Ratio of current labels to the labels of the last fit from which a refit is advised."""
 
 
 @dataclass(frozen=True)
 class LastFit:
-    """Last fit from scratch that the newest version is based on."""
+    """Last fit from scratch of the newest version's model."""
 
     labels: int
     """Number of training labels of that fit."""
 
     labels_now: int
-    """Number of training labels now."""
+    """Number of training labels of the newest version."""
 
     seconds: float
     """Duration of that fit."""
 
     @property
     def is_dated(self) -> bool:
-        """Whether there are so many more labels now that a refit may pay."""
+        """Whether a refit is advised, because so many labels were added since the last fit."""
         return self.labels_now >= REFIT_RATIO * self.labels
 
 
 @dataclass(frozen=True)
 class Refit:
-    """Cost of a change after which a method must be fitted from scratch."""
+    """Cost of a change that needs a fit of the method from scratch."""
 
     method: str
     """Name of the method."""
@@ -83,14 +83,14 @@ class LabelChanges:
         self._parts, self._versions, self._journal = parts, parts.versions, parts.journal
 
     def preview(self, change: Change) -> "Preview":
-        """Return what a change would do to the candidate."""
+        """Compare the newest version with the result of a change."""
         from nodegraft.analysis.preview import compare
 
         before = self._newest_state()
         return compare(before, self._changed(before, change), change.succession())
 
     def change(self, change: Change, intent: Intent) -> Version:
-        """Make a version with other labels."""
+        """Make a version with changed labels."""
         parent, last = self._versions.begin(intent)
         before = self._parts.state(parent)
         after = self._changed(before, change)
@@ -98,7 +98,7 @@ class LabelChanges:
         return self._add_measured(parent, before, after, draft, intent, last, change.succession())
 
     def preview_refit(self, encoder: "Encoders | None", nodes: "Source") -> "Preview":
-        """Return what :meth:`refit` would change."""
+        """Compare the newest version with the result of :meth:`refit`."""
         from nodegraft.analysis.preview import compare
         from nodegraft.tables.encode_again import TextEncoding
 
@@ -106,11 +106,12 @@ class LabelChanges:
         return compare(before, self._refitted(before, TextEncoding.of(encoder, nodes))[0])
 
     def refit(self, encoder: "Encoders | None", nodes: "Source", intent: Intent) -> Version:
-        """Make a version whose method is fitted from scratch, perhaps on other features of texts.
+        """Make a version whose method is fitted from scratch, optionally with another text encoder.
 
         Args:
             encoder: Name of another text encoder, or several; None to keep the features.
-            nodes: The table of nodes with their texts, for another encoder.
+            nodes: Table of nodes with their texts, which another encoder needs.
+            intent: Author, note and promotion of the version.
         """
         from nodegraft.tables.encode_again import TextEncoding
 
@@ -141,10 +142,11 @@ class LabelChanges:
         return state.refitted(listener), texts
 
     def undo(self, number: int | None, intent: Intent) -> Version:
-        """Make a version without the change of another one.
+        """Make a version without the change of an earlier version.
 
         Args:
             number: Number of the version to undo; None for the newest.
+            intent: Author, note and promotion of the new version.
         """
         intent.refuse("undo", "override")
         parent, newest = self._journal.version(), self._journal.newest()
@@ -168,10 +170,11 @@ class LabelChanges:
         return self._versions.add(parent, draft, names, intent, last)
 
     def discard(self, number: int | None, intent: Intent) -> Version:
-        """Make a version equal to the live one.
+        """Make a version equal to the live one, without the changes that wait for review.
 
         Args:
-            number: Expected number of the candidate version; None for any.
+            number: Expected number of the candidate version; None to discard any candidate.
+            intent: Author and note.
         """
         intent.refuse("discard", "override", "promote")
         parent, candidate = self._journal.version(), self._versions.candidate
@@ -187,7 +190,7 @@ class LabelChanges:
         return self._versions.add(parent, draft, restored.names, intent)
 
     def fit_needed(self, change: Change) -> Refit | None:
-        """Return the cost of a change that needs a fit from scratch; None for other changes."""
+        """Return the cost of fitting the method from scratch; None if a change does not need it."""
         before = self._newest_state()
         labels = _labels_after(before, change)
         if not before.needs_fit(labels):
@@ -195,7 +198,7 @@ class LabelChanges:
         return Refit(before.model.name, labels.num_teaching, self.last_fit().seconds)
 
     def last_fit(self) -> LastFit:
-        """Return the number of labels of the last fit, and that of today."""
+        """Return how many labels the last fit used, and how many the newest version has."""
         contained = lineage(self._journal.versions())
         measures = next(row for row in reversed(contained) if row.action in _FITTED).measures
         labels_now = self._newest_state().labels.num_teaching
@@ -218,12 +221,18 @@ class LabelChanges:
         succession: "ClassSuccession | None" = None,
         texts: "NodeTexts | None" = None,
     ) -> Version:
-        """Store a version that the quality gate accepts, or that has a reason to override it.
-
-        If the model before cannot be read, its stored measurements are used.
+        """Measure and store a new version, unless the quality gate refuses it.
 
         Args:
-            texts: New texts for display, if the store has texts; None to keep them.
+            parent: Version that the new one is based on.
+            before: State of the parent; None if its model cannot be read, so that its stored
+                measurements are compared instead.
+            after: State of the new version.
+            draft: Action of the new version.
+            intent: Author, note, and reason to override the quality gate.
+            last: The last promotion if the new version goes live at once; None otherwise.
+            succession: Classes that are renamed, merged or split.
+            texts: New texts for display, if the store has texts; None to keep the current ones.
         """
         from nodegraft.analysis.preview import compare, compare_with_record
 
@@ -256,7 +265,7 @@ class LabelChanges:
             ) from error
 
     def _without(self, undone: Version, before: Version, newest: Version) -> StateNames:
-        """Apply the changes after an undone version to the labels before it."""
+        """Store labels without the change of one version: replay only the changes after it."""
         contained = lineage(self._journal.versions())
         if undone not in contained:
             raise StoreError(
@@ -276,12 +285,12 @@ class LabelChanges:
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
-    """Return what is stored of a fit."""
+    """Return the measurements of a fit to store: number of training labels, and duration."""
     return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
 
 
 def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
-    """Raise an error if a version changes something else than labels."""
+    """Raise an error if a version changes more than labels, so that no replay is possible."""
     for row in (undone, *later):
         if not changes_labels(row.action) and (row is undone or row.action not in _KEEPING):
             raise StoreError(
@@ -296,7 +305,7 @@ def _labels_after(before: "State", change: Change) -> "StoreLabels":
     with problems.collect():
         labels = change.applied(before.labels)
     with problems.collect():
-        # Keys that the graph does not have are refused here, by name.
+        # Raise an error that lists the keys that the graph does not have.
         before.graph.rows_of(change.new_nodes)
     problems.raise_all()
     if labels == before.labels:

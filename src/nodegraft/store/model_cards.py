@@ -1,4 +1,4 @@
-"""Model cards: a store writes one after a version was promoted, whatever comes of it."""
+"""Model cards: a store writes one after each promotion; an error in writing is only logged."""
 
 import logging
 import shlex
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
 
 CLOSE_SECONDS = 2.0
-"""How long a store that is closed waits for a card that is being written."""
+"""Timeout in seconds for cards that are still being written when a store is closed."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class ModelCards:
     def __init__(self, parts: StoreParts, in_background: bool = False) -> None:
         self._parts, self._in_background = parts, in_background
         self._threads: list[Thread] = []
-        self._lock = Lock()  # Cards are drawn one at a time.
+        self._lock = Lock()  # Cards are written one at a time.
 
     def card(self, number: int) -> "Card":
         """Return the model card of a version."""
@@ -44,20 +44,20 @@ class ModelCards:
         history = [row for row in journal.versions() if row.number <= number]
         promotions = journal.promotions()
         first = next((row for row in promotions if row.version == number), None)
-        # A card is the same whenever it is written, so later promotions do not count.
+        # Later promotions are ignored, so that a card does not depend on when it is written.
         live = {row.version for row in promotions if first and row.number <= first.number}
         names, pruned = self._parts.states.class_names, journal.pruned()
         return card_of(self._parts.state(version), history, first, names, live, pruned)
 
     def path(self, number: int) -> Path:
-        """Return the path of the card of a version in the store, whether or not it is there."""
+        """Return the path of a version's card in the store, whether or not the card exists."""
         return self._parts.place / CARDS / f"version-{number}.md"
 
     def write(self, number: int) -> Path:
-        """Write the card of a version into the store, unless it is there; return its path."""
+        """Write the card of a version into the store, unless it exists; return its path."""
         path = self.path(number)
         if not path.exists():
-            # Drawing is slow to import, and an existing card needs none of it.
+            # Drawing is slow to import, and not needed if the card exists.
             from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(self.card(number), self._parts.place.resolve().name, path.stem)
@@ -65,7 +65,8 @@ class ModelCards:
                 WriteOnceFolder(path.parent).write(file, text.encode())
                 write_sidecar(path.parent / file)
             try:
-                # Last: a purge meanwhile deletes cards after its rows, as notes may name its nodes.
+                # Check again after writing: if the version was purged meanwhile, its card may name
+                # purged nodes and is deleted.
                 self._parts.versions.whole(number)
             except StoreError:
                 for left in path.parent.glob(f"{path.stem}[.-]*"):
@@ -74,18 +75,18 @@ class ModelCards:
         return path
 
     def write_promoted(self, number: int) -> None:
-        """Write the card of a promoted version; an error is logged and changes nothing."""
+        """Write the card of a promoted version; log an error instead of raising it."""
         if not self._in_background:
             self._try_to_write(number)
             return
-        # No daemon: ending a thread within compiled code would abort the process.
+        # Not a daemon thread: stopping a thread inside compiled code would abort the process.
         name = f"model card of version {number}"
         thread = Thread(target=self._try_to_write, args=(number,), name=name)
         self._threads = [thread, *(other for other in self._threads if other.is_alive())]
         thread.start()
 
     def close(self) -> None:
-        """Wait for cards that are being written, but not for long."""
+        """Wait for cards that are being written, up to CLOSE_SECONDS."""
         for thread in self._threads:
             thread.join(CLOSE_SECONDS / len(self._threads))
             if thread.is_alive():

@@ -1,4 +1,4 @@
-"""Parts that a store is made of, which its operations share."""
+"""Database, files and settings of a store, shared by its operations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class StoreParts:
     @cached_property
     def states(self) -> "States":
         """Graphs, labels, models and texts of versions."""
-        # Models are slow to import, and many calls of a store need none.
+        # Models are slow to import, and many calls of a store do not need them.
         from nodegraft.store.objects.states import States
 
         return States(self.place, self.objects)
@@ -52,7 +52,7 @@ class StoreParts:
 
 @dataclass(frozen=True)
 class NewTables:
-    """Tables that a store is updated from."""
+    """Tables with new nodes and edges for a store."""
 
     nodes: "Source"
     """Table of nodes."""
@@ -61,12 +61,12 @@ class NewTables:
     """Table of edges."""
 
     repair: bool
-    """Whether to leave out rows that do not fit instead of refusing them."""
+    """Whether to skip invalid rows instead of raising an error."""
 
     columns: Mapping[str, Any] | None
-    """Names of columns that differ from those that the store was created from."""
+    """Column names that differ from those in the tables that the store was created from."""
 
     @property
     def content(self) -> "tuple[Source, Source, bool]":
-        """Nodes, edges and whether to repair them."""
+        """Both tables, and whether to skip invalid rows."""
         return self.nodes, self.edges, self.repair

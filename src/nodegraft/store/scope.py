@@ -1,10 +1,10 @@
-"""Permissions of API tokens. Nothing slow is imported: the command line reads them for its help."""
+"""Permissions of API tokens; this module imports quickly, because the CLI needs it for its help."""
 
 from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Permission of a token; each scope includes those before it."""
+    """Permission of an API token; each scope includes the scopes listed before it."""
 
     READ = "read"
     TEACH = "teach"

@@ -1,4 +1,4 @@
-"""Settings of a store, which are in its database so that all hosts share them."""
+"""Settings of a store, stored in its database so that all hosts share them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,37 +25,37 @@ SETTINGS = Table(
 
 @dataclass(frozen=True)
 class KnownSetting:
-    """A setting that every store has."""
+    """Definition of a setting that every store has."""
 
     name: str
-    """Its name."""
+    """Name of the setting."""
 
     default: Any
-    """Its value in a store that never set it."""
+    """Value in a store in which the setting was never set."""
 
     description: str
-    """What it does, in one sentence."""
+    """Effect of the setting, in one sentence."""
 
     parse: Callable[[Any], Any]
-    """Return the checked value, as plain JSON, from a value or its text; raise ValueError with
-    what is allowed."""
+    """Function that checks a value or parses a string, and returns plain JSON. The message of its
+    ValueError describes the allowed values."""
 
 
 @dataclass(frozen=True)
 class SettingValue:
-    """A setting of one store."""
+    """Value of a setting in one store."""
 
     name: str
-    """Its name."""
+    """Name of the setting."""
 
     value: Any
-    """Its value."""
+    """Current value."""
 
     default: Any
-    """Its value in a store that never set it."""
+    """Value in a store in which the setting was never set."""
 
     description: str
-    """What it does, in one sentence."""
+    """Effect of the setting, in one sentence."""
 
 
 def _share(value: Any) -> float:
@@ -97,7 +97,7 @@ KNOWN_SETTINGS = {setting.name: setting for setting in (MAX_REMOVED_SHARE, WORLD
 
 
 def refuse_open_world(method: str) -> None:
-    """Refuse an open world for a method that cannot tell nodes of unknown classes."""
+    """Raise an error for an open world with a method that has no open-set score."""
     raise ParameterError(
         f"The world cannot be open: {method} has no open-set score, so every node is assumed to "
         "belong to a known class. Use the method graft, or a closed world. Nothing was changed."
@@ -105,7 +105,7 @@ def refuse_open_world(method: str) -> None:
 
 
 def known_setting(name: str) -> KnownSetting:
-    """Return the definition of a setting; refuse an unknown name."""
+    """Return the definition of a setting; raise an error if there is no setting of this name."""
     if name not in KNOWN_SETTINGS:
         raise ParameterError(
             f"There is no setting {name!r}. Known settings: {', '.join(KNOWN_SETTINGS)}."
@@ -114,7 +114,7 @@ def known_setting(name: str) -> KnownSetting:
 
 
 def read_setting(connection: Connection, name: str, default: Any) -> Any:
-    """Return the value of a setting, or `default` where it was never set."""
+    """Return the value of a setting, or `default` if it was never set."""
     wanted = select(SETTINGS.c.value).where(SETTINGS.c.name == name)
     try:
         row = connection.execute(wanted).first()
@@ -127,7 +127,7 @@ def read_setting(connection: Connection, name: str, default: Any) -> Any:
 
 
 def write_setting(connection: Connection, name: str, value: Any, intent: Intent) -> None:
-    """Set a value and add an audit entry with the old and the new one."""
+    """Write the value of a setting, and an audit entry with the old and the new value."""
     before = read_setting(connection, name, None)
     connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
     connection.execute(insert(SETTINGS).values(name=name, value=value))
@@ -135,7 +135,7 @@ def write_setting(connection: Connection, name: str, value: Any, intent: Intent)
 
 
 def setting_value(connection: Connection, name: str) -> Any:
-    """Return the value of a known setting, or its default; refuse a value that is not allowed."""
+    """Return the value of a known setting, or its default; raise an error if it is invalid."""
     setting = known_setting(name)
     value = read_setting(connection, name, setting.default)
     try:
@@ -150,7 +150,7 @@ def setting_value(connection: Connection, name: str) -> Any:
 def set_value(connection: Connection, name: str, value: Any, intent: Intent) -> Any:
     """Check and write the value of a known setting, with an audit entry; return the value.
 
-    A value that is the same as before leaves no entry.
+    If the value does not change, nothing is written.
     """
     setting = known_setting(name)
     try:
@@ -159,7 +159,8 @@ def set_value(connection: Connection, name: str, value: Any, intent: Intent) -> 
         raise ParameterError(
             f"Setting {name} must be {error}; {value!r} was given. Nothing was changed."
         ) from None
-    # Not `setting_value`: a value that is not allowed can be replaced.
+    # Use `read_setting`, because `setting_value` would raise an error for an invalid stored value,
+    # which could then never be replaced.
     if checked != read_setting(connection, name, setting.default):
         write_setting(connection, name, checked, intent)
     return checked
@@ -170,7 +171,7 @@ class Settings:
 
     Args:
         versions: Versions of the store.
-        objects: Files that versions name.
+        objects: Files of the store's versions.
     """
 
     def __init__(self, versions: Versions, objects: Objects) -> None:
@@ -206,17 +207,17 @@ class Settings:
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes; no if the method has no open-set score."""
+        """Setting ``world``, but always ``closed`` if the method has no open-set score."""
         return "closed" if self.closed_method else self.declared_world
 
     @property
     def declared_world(self) -> World:
-        """Value of the setting ``world``, which a method without an open-set score ignores."""
+        """Setting ``world`` as stored; a method without an open-set score ignores it."""
         return cast("World", self._stored(WORLD.name))
 
     @property
     def closed_method(self) -> str | None:
-        """Method of the live version if it has no open-set score; None if it has one."""
+        """Name of the live version's method if it has no open-set score; None if it has one."""
         from nodegraft.model.registry import has_open_set_score
 
         model = self._journal.version(self._versions.live).model

@@ -1,4 +1,4 @@
-"""Store of a model in production: every change is a version, which is checked and can be undone."""
+"""Store of a model in production: each change makes a version that is checked and can be undone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -53,13 +53,13 @@ class Store(StoreViews):
     Open a store with :meth:`open`, create one with :meth:`init`. Every change makes a version.
     Predictions come from the *live* version: only :meth:`promote` and :meth:`rollback` choose it.
     The newest version is the *candidate* while it waits for review, that is, differs from the live
-    one. An interrupted change leaves the version before or the version after.
+    one. An interrupted change leaves either the version before it or the finished new version.
 
     Args:
-        place: The folder.
-        journal: History of the store.
+        place: Folder of the store.
+        journal: Database with the history of the store.
         listener: Receives progress events of long work.
-        background_cards: As in :meth:`open`.
+        background_cards: See :meth:`open`.
     """
 
     def __init__(
@@ -74,7 +74,8 @@ class Store(StoreViews):
         """Database, files and settings, for code that serves or maintains the store."""
         self.parts.versions.on_promotion = lambda number: self._cards.write_promoted(number)
 
-    # What follows is slow to import, and many calls need none of it.
+    # These modules are imported on first use: they are slow to import, and many calls do not need
+    # them.
 
     @cached_property
     def _cards(self) -> "ModelCards":
@@ -111,32 +112,34 @@ class Store(StoreViews):
         intent: Intent = Intent(),
         listener: Listener = SILENT,
     ) -> "Store":
-        """Create a store with a first version, which is live at once.
+        """Create a store whose first version is live at once.
 
         Args:
             place: A folder that does not exist yet, or is empty.
-            graph: All nodes and edges. One on disk (:func:`nodegraft.load_graph` of what
-                :func:`nodegraft.build_graph` built) stays there: its files become the store's.
+            graph: Graph with all nodes and edges. A graph on disk (:func:`nodegraft.load_graph` of
+                a folder that :func:`nodegraft.build_graph` wrote) stays on disk: the store uses its
+                files.
             labels: Class name -> keys of its nodes; or a table with the columns ``key`` and
-                ``label``, or a pandas Series whose index are keys: wherever a store takes labels.
-                If a class has ten labels or more, a fifth of them is held out to measure accuracy.
+                ``label``; or a pandas Series with keys as index. Every method of a store that takes
+                labels accepts these forms. If a class has ten labels or more, a fifth of them is
+                held out to measure accuracy.
             method: Name of a method; the default adds new classes without training.
             parameters: Hyper-parameters of the method.
-            tables: How tables are read (``key``, ``source``, ``target``, ``edge_type``,
-                ``edge_weight``, ``directed``); :meth:`grow` and :meth:`sync` use it, too.
-            texts: Text of each node to show to people: ``texts`` of :func:`nodegraft.read_tables`.
+            tables: Options for reading tables (``key``, ``source``, ``target``, ``edge_type``,
+                ``edge_weight``, ``directed``), which :meth:`grow` and :meth:`sync` use, too.
+            texts: Text of each node for display: ``texts`` of :func:`nodegraft.read_tables`.
                 Models do not use it.
             database: SQLAlchemy URL of the database for versions; None for an SQLite file in the
                 folder.
             objects: fsspec URL for graphs, labels and models (``s3://bucket/shop``), which no
-                other store may use. None for the folder.
-            world: ``open`` if nodes may belong to unknown classes, ``closed`` if
-                every node belongs to a known class; it decides what confidence means
-                (:mod:`nodegraft.model.confidence`) and can be changed (the setting ``world``). None
-                for the ``world`` of ``parameters``, or else open if the method has an open-set
-                score. Without one it is closed.
+                other store may use. None for a subfolder of the folder.
+            world: ``open`` if nodes may belong to unknown classes, ``closed`` if every node belongs
+                to a known class. The meaning of confidence depends on it
+                (:mod:`nodegraft.model.confidence`). The setting ``world`` changes it later. None
+                for the ``world`` of ``parameters``; if that is missing, too, ``open`` for a method
+                with an open-set score. A method without this score needs a closed world.
             intent: Author and note.
-            listener: Receives progress events, now and of later calls.
+            listener: Receives progress events of this call and of later calls of the store.
         """
         from nodegraft.store.creation import made_in
         from nodegraft.tables.labels import keys_by_class
@@ -184,7 +187,7 @@ class Store(StoreViews):
 
     @staticmethod
     def migrate(place: str | Path) -> "Migration":
-        """Bring the database of a store that an earlier release made up to date, or change nothing.
+        """Migrate a store's database from an earlier release; an error leaves it unchanged.
 
         Args:
             place: The folder of the store.
@@ -202,11 +205,12 @@ class Store(StoreViews):
     ) -> "Verification":
         """Compare every file of a store with its checksum.
 
-        Damage is recorded: the store is not opened until a later verification finds none.
+        Damage is recorded in the store, which cannot be opened until a later verification finds no
+        damage.
 
         Args:
             place: The folder of the store.
-            author: Who verifies; None for the logged-in user.
+            author: Author of the record; None for the logged-in user.
             listener: Receives progress events.
         """
         from nodegraft.store.maintenance.verification import Verifier
@@ -232,7 +236,7 @@ class Store(StoreViews):
 
         Args:
             classes: New class -> keys of its nodes.
-            force_name: Allow a name that differs only by case or blanks from that of another class.
+            force_name: Allow a name that differs from another class name only by case or blanks.
             intent: See :meth:`change`.
         """
         return self.change(Change.of("add", force_name, classes=classes), intent=intent)
@@ -318,28 +322,28 @@ class Store(StoreViews):
         return self.change(Change.of("split", force_name, name=name, parts=parts), intent=intent)
 
     def preview(self, change: Change) -> "Preview":
-        """Return what a change would do to the newest version; nothing is written.
+        """Compare the newest version with the result of a change, without writing anything.
 
         Args:
-            change: The change.
+            change: Change of labels or classes.
         """
         return self._labels.preview(change)
 
     def change(self, change: Change, *, intent: Intent = Intent()) -> Version:
-        """Make a version with other labels, unless held-out accuracy drops by more than noise.
+        """Make a version with changed labels, unless held-out accuracy drops by more than noise.
 
         Args:
-            change: The change of labels.
+            change: Change of labels or classes.
             intent: Author, note, reason to override the quality gate, and whether to make the
                 version live at once.
         """
         return self._labels.change(change, intent)
 
     def fit_needed(self, change: Change) -> "Refit | None":
-        """Return the cost of a change that needs a fit from scratch; None for other changes.
+        """Return the cost of fitting the method from scratch; None if a change does not need it.
 
         Args:
-            change: A change of the newest version.
+            change: Change of the newest version's labels.
         """
         return self._labels.fit_needed(change)
 
@@ -367,30 +371,30 @@ class Store(StoreViews):
     ) -> Version:
         """Make a version whose method is fitted from scratch, on the current labels and graph.
 
-        What a method learned from the first labels (the weights of text, neighbours and position,
-        the calibration of confidence) stays as it was while labels are added; with many more labels
-        a refit may pay. It also replaces a model of an older nodegraft that this one cannot read:
-        the new version is then compared with the accuracy that was stored.
+        A method learns the weights of text, neighbours and position, and the calibration of
+        confidence, when it is fitted; adding labels does not change them. After many more labels, a
+        refit may raise accuracy. A refit can also replace a model that was written by an older
+        nodegraft and cannot be read: held-out accuracy is then compared with the stored value.
 
-        With another text encoder all nodes are encoded again; labels and edges stay.
+        With another text encoder, all nodes are encoded again; labels and edges stay the same.
 
         Args:
             encoder: Text encoder, or several, as in :func:`nodegraft.read_tables`; None to keep the
-                features as they are.
-            nodes: With ``encoder`` the table of nodes with their texts, which a store does not
-                keep.
+                features.
+            nodes: Table of nodes with their texts, which ``encoder`` needs because a store does not
+                contain the full texts.
             intent: See :meth:`change`.
         """
         return self._labels.refit(encoder, nodes, intent)
 
     def undo(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
-        """Make a version without the change of one version; its labels and model come back.
+        """Make a version without the change of an earlier version.
 
         Args:
-            version: Number of the version; None for the newest. Later changes of labels are
-                applied again.
-            intent: Author, note and whether to make the version live at once. That is refused
-                while a candidate waits for review, unless the version that comes back is live.
+            version: Number of the version to undo; None for the newest. Later changes of labels
+                are applied again.
+            intent: Author, note and whether to make the version live at once, which is refused
+                while a candidate waits for review, unless the restored version is live.
         """
         return self._labels.undo(version, intent)
 
@@ -400,8 +404,8 @@ class Store(StoreViews):
         The discarded versions stay in the history, and :meth:`undo` brings them back.
 
         Args:
-            version: Expected number of the candidate, so that a newer one that another process
-                made meanwhile is not discarded with it; None for any.
+            version: Expected number of the candidate; an error if another process has made a newer
+                one meanwhile. None to discard any candidate.
             intent: Author and note.
         """
         return self._labels.discard(version, intent)
@@ -438,7 +442,7 @@ class Store(StoreViews):
         Args:
             nodes: The table of new nodes; None if there are none.
             edges: The table of new edges; None if there are none.
-            repair: Whether to leave out rows that do not fit instead of refusing them.
+            repair: Whether to skip invalid rows instead of raising an error.
             tables: Names of columns (``key``, ``source`` …) if they differ from those in the tables
                 that the store was created from.
             intent: Author, note and whether to make the version live at once, which is refused if
@@ -473,11 +477,11 @@ class Store(StoreViews):
         tables: Mapping[str, Any] | None = None,
         intent: Intent = Intent(),
     ) -> Version:
-        """Make a version with the nodes and edges of new whole tables.
+        """Make a version whose nodes and edges are replaced by those of complete tables.
 
         Nodes are compared by key: new ones are added, missing ones are removed together with their
-        labels. The change is refused if it removes more than ``max_removed_share`` (a setting, 10 %
-        by default) of all nodes, edges or labels, as a truncated table would.
+        labels. To protect against a truncated table, the change is refused if it removes more than
+        ``max_removed_share`` (a setting, 10 % by default) of all nodes, edges or labels.
 
         Args:
             nodes: The table of all nodes as they are now.
@@ -499,8 +503,8 @@ class Store(StoreViews):
 
         Args:
             version: Number of the version; None for the candidate.
-            only_waiting: Whether to refuse a version that does not wait for review, such as one
-                that somebody discarded or changed since it was reviewed.
+            only_waiting: Whether to refuse a version that is not waiting for review, for example
+                because it was discarded or followed by a newer version meanwhile.
             intent: Author and note.
         """
         return self.parts.versions.promote(version, only_waiting, intent)
@@ -530,7 +534,7 @@ class Store(StoreViews):
 
         Args:
             name: Name of the setting.
-            value: The new value, or its text.
+            value: New value, or a string that is parsed.
             intent: Author and note, which :meth:`settings_history` shows.
         """
         return self.parts.settings.set(name, value, intent)
@@ -544,8 +548,8 @@ class Store(StoreViews):
     ) -> Pruned:
         """Delete the files of old versions; their rows stay in the history.
 
-        The newest versions, the live version and the last live versions before it are kept. Files
-        that killed processes have left are deleted an hour after they were written.
+        The newest versions, the live version and the last live versions before it are kept.
+        Leftover files of killed processes are deleted if they are older than an hour.
 
         Args:
             keep: How many of the newest versions to keep, and how many of the previously live ones,
@@ -598,7 +602,7 @@ class Store(StoreViews):
 
     @property
     def newest(self) -> int:
-        """Number of the newest version that changed something, which the next change builds on."""
+        """Number of the newest version, not counting prunes; the next change is based on it."""
         return self.parts.journal.heads().newest.number
 
     @property
@@ -612,9 +616,9 @@ class Store(StoreViews):
 
     @property
     def world(self) -> "World":
-        """Whether nodes may belong to unknown classes; the setting ``world``.
+        """``open`` if nodes may belong to unknown classes, ``closed`` otherwise.
 
-        It is closed if the method has no open-set score.
+        This is the setting ``world``, but always ``closed`` if the method has no open-set score.
         """
         return self.parts.settings.world
 
@@ -649,10 +653,13 @@ class Store(StoreViews):
         return self.parts.states.texts_of(self.parts.versions.whole(version), nodes)
 
     def search(self, words: str, limit: int = 20, version: int | None = None) -> list[Key]:
-        """Return nodes that match words: exact key, start of the key, start of words, anywhere.
+        """Return the nodes whose key and text contain all words, best matches first.
+
+        The best match is an equal key, then a key that starts with the query, then words that start
+        with the query words, then query words found inside of words.
 
         Args:
-            words: Words with blanks between them; case is ignored.
+            words: Query words with blanks between them; case is ignored.
             limit: Maximum number of nodes.
             version: Number of the version; None for the newest.
         """
@@ -670,9 +677,9 @@ class Store(StoreViews):
         coverage: float | None = None,
         rows: "Iterable[Row] | None" = None,
     ) -> "Predictions":
-        """Return the class of each node, and where it comes from.
+        """Return the class of each node, and whether it is its label or a prediction.
 
-        The class of a node with a label is its label; label and prediction are both in the table.
+        A labelled node has its label as class; label and prediction are both in the table.
         ``reason`` is ``own_label``, ``prediction``, ``below_confidence`` or ``unknown_key``.
 
         Args:
@@ -683,13 +690,15 @@ class Store(StoreViews):
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
             ignore_labels: Whether the class of a labelled node is its prediction, not its label.
-            coverage: Between 0 and 1, such as 0.9: also return a set of classes for each node that
-                contains its class for this share of the nodes of known classes. The first call for
-                a version takes longer: it calibrates on labels that were not used for training.
+            coverage: Between 0 and 1, such as 0.9: also return a prediction set, a set of classes,
+                for each node. The set contains the true class for this share of the nodes of known
+                classes. The first call for a version takes longer: it calibrates on labels that
+                were not used for training.
             rows: Rows that are not in the graph, instead of ``nodes``: each has the columns that
                 the store was created from and, as ``edges``, a list such as
-                ``[{"type": "needs", "target": "react"}]``. They are stored nowhere, and each is
-                scored as if it was alone (:func:`nodegraft.tables.new_rows.rows_view`).
+                ``[{"type": "needs", "target": "react"}]``. Rows are not stored, and the prediction
+                for a row does not depend on the other rows
+                (:func:`nodegraft.tables.new_rows.rows_view`).
         """
         from nodegraft.analysis.predictions import found_rows, predict_new_rows, predict_rows
 
@@ -710,7 +719,7 @@ class Store(StoreViews):
         return predict_rows(state, places, number, *shown, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
-        """Return the accuracy, from 0 to 1.
+        """Return the accuracy of a version, from 0 to 1.
 
         Args:
             labels: True class -> keys of its nodes, or another form of labels; None for the
@@ -778,12 +787,12 @@ class Store(StoreViews):
     ) -> "Records[SuspiciousLabel]":
         """Return the labels that are most probably wrong, with a reason and a suggested class.
 
-        Each label is compared with what a model says that learned without it
+        Each label is compared with the prediction of a model that was trained without this label
         (:mod:`nodegraft.analysis.label_audit`); the version is not changed. Correct labels with
         :meth:`relabel`.
 
         Args:
-            count: Largest number of labels.
+            count: Maximum number of labels.
             version: Number of the version; None for the candidate.
         """
         from nodegraft.analysis.label_audit import audit_labels
@@ -849,7 +858,7 @@ class Store(StoreViews):
         return self._cards.card(self.live if version is None else version)
 
     def card_path(self, version: int | None = None) -> Path:
-        """Return where the model card of a version is in the store, or would be.
+        """Return the path of a version's model card in the store, whether or not the card exists.
 
         Args:
             version: Number of the version; None for the live version.
@@ -857,9 +866,9 @@ class Store(StoreViews):
         return self._cards.path(self.live if version is None else version)
 
     def write_card(self, version: int | None = None) -> Path:
-        """Write the model card of a version into the store, unless it is there; return its path.
+        """Write the model card of a version into the store, unless it exists; return its path.
 
-        :meth:`promote` does so, and every change with ``promote=True``.
+        :meth:`promote` and every change with ``promote=True`` write the card automatically.
 
         Args:
             version: Number of the version; None for the live version.

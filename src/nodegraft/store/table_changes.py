@@ -28,36 +28,36 @@ if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
 
 BLOCK = 1 << 16
-"""Number of nodes that are compared in one block."""
+"""Number of nodes that are processed in one block."""
 
 ROUNDING = 1e-9
-"""Tolerance of the limit: 0.29 * 100 is a little less than 29."""
+"""Tolerance for rounding errors in the limit: 0.29 * 100 is a little less than 29."""
 
 GROWING = ("key", "source", "target", "edge_type", "edge_weight", "delimiter")
-"""Options of tables that apply to new rows; the graph determines the others."""
+"""Table options that are used when a graph grows; the graph determines all other options."""
 
 
 @dataclass(frozen=True)
 class TableChanges:
-    """Numbers of nodes, edges and labels that new tables change."""
+    """Numbers of nodes, edges and labels that new tables add, remove or change."""
 
     added: int
-    """Nodes that are new."""
+    """Number of added nodes."""
 
     removed: int
-    """Nodes that are missing."""
+    """Number of removed nodes, which the new tables do not contain."""
 
     changed: int
-    """Nodes in both tables with other features."""
+    """Number of nodes whose features differ before and after."""
 
     edges_added: int
-    """Edges that are new."""
+    """Number of added edges."""
 
     edges_removed: int
-    """Edges that are missing."""
+    """Number of removed edges."""
 
     labels_lost: int
-    """Labels that are removed with their nodes."""
+    """Number of labels that are removed together with their nodes."""
 
     def to_json(self) -> dict[str, int]:
         """Return the numbers as plain JSON."""
@@ -66,24 +66,24 @@ class TableChanges:
 
 @dataclass(frozen=True)
 class TableSizes:
-    """Sizes of a version."""
+    """Numbers of nodes, edges and labels of a version."""
 
     nodes: int
-    """Nodes of its graph."""
+    """Number of nodes in the graph."""
 
     edges: int
-    """Edges of its graph."""
+    """Number of edges in the graph."""
 
     labels: int
-    """Labelled nodes, those held out included."""
+    """Number of labelled nodes, including held-out ones."""
 
 
 @dataclass(frozen=True)
 class TablePreview:
-    """Effect of `grow` or `sync`; nothing was changed."""
+    """Preview of `grow` or `sync`: the changes that the tables would make."""
 
     sizes: TableSizes
-    """Sizes of the version before."""
+    """Sizes of the version before the change."""
 
     changes: TableChanges
     """Nodes, edges and labels that would be added, removed or changed."""
@@ -95,16 +95,16 @@ class TablePreview:
     """Classes that would lose all training labels."""
 
     max_removed_share: float
-    """Largest share that may be removed without an override."""
+    """Largest share of nodes, edges or labels that may be removed without an override."""
 
     keeps_edges: bool = True
-    """False if all edges are removed on purpose: the gate does not count them then."""
+    """False if the user asked to remove all edges: the quality gate then ignores removed edges."""
 
     predictions: "Preview | None" = None
-    """Predictions that change; None if no version can be made."""
+    """Comparison of predictions before and after; None if no version can be made."""
 
     def removals(self) -> list[str]:
-        """Return a sentence for each of nodes, edges and labels if too many would be removed."""
+        """Return a sentence for each exceeded limit: of removed nodes, edges or labels."""
         removed = {
             "node": (self.changes.removed, self.sizes.nodes),
             "edge": (self.changes.edges_removed if self.keeps_edges else 0, self.sizes.edges),
@@ -118,23 +118,23 @@ class TablePreview:
         ]
 
     def untaught_sentences(self) -> list[str]:
-        """Return a sentence for each class that would lose all labels that teach it."""
+        """Return a sentence for each class that would lose all training labels."""
         return [
             f"Class {name!r} would have no label left that teaches it: remove the class first."
             for name in self.untaught
         ]
 
     def objections(self) -> list[str]:
-        """Return the reasons of the quality gate to refuse it, a sentence each."""
+        """Return the reasons of the quality gate to refuse the change, a sentence each."""
         measured = self.predictions.objections() if self.predictions else []
         return [*self.removals(), *self.untaught_sentences(), *measured]
 
     def warnings(self) -> list[str]:
-        """Return what to look at before the version is promoted, a sentence each."""
+        """Return warnings to review before promoting the version, a sentence each."""
         return self.predictions.warnings() if self.predictions else []
 
     def result(self, version: Version) -> RowsComparison:
-        """Return the effect on a version, as the command line and HTTP show it.
+        """Return the preview in the form that the command line and HTTP show.
 
         Args:
             version: The version that the tables would change.
@@ -161,11 +161,15 @@ def grown(
     repair: bool,
     listener: Listener,
 ) -> tuple[Graph, NodeTexts | None]:
-    """Return a graph with more nodes and edges, and the texts of the new nodes.
+    """Add the rows of tables to a graph; return the new graph and the texts of its new nodes.
 
     Args:
+        graph: The current graph.
+        options: Options for reading tables; those that the graph determines are ignored.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
+        repair: Whether to skip invalid rows instead of raising an error.
+        listener: Receives progress events.
     """
     if nodes is None and edges is None:
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
@@ -177,7 +181,7 @@ def grown(
 
 @contextmanager
 def _advice_for_stores() -> Iterator[None]:
-    """Replace advice about columns, which a store knows from the tables it was created from."""
+    """Add advice for stores to errors about missing columns."""
     try:
         yield
     except MissingColumnError as error:
@@ -190,7 +194,7 @@ def _advice_for_stores() -> Iterator[None]:
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
-    """Return how a graph differs from the one it grew from, whose rows are unchanged."""
+    """Count the nodes and edges that were added to a graph; its old rows are unchanged."""
     more = after.num_nodes - before.num_nodes
     return TableChanges(more, 0, 0, num_edges(after) - num_edges(before), 0, 0)
 
@@ -203,19 +207,20 @@ def read_whole_tables(
     repair: bool,
     folder: Path,
 ) -> Tables:
-    """Read new whole tables with the features of a graph that they replace.
+    """Read complete tables into a graph whose features follow the current graph's recipe.
 
     Args:
+        graph: The current graph.
         edges: The table of all edges as they are now; None to keep the edges between nodes that
             stay, with their types, weights and directions; False for no edges.
-        folder: New folder in which the graph is built if the one before is on disk.
+        folder: New folder in which the new graph is built if the current one is on disk.
     """
     given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
-    # The graph decides; a store that was created from a graph records no type.
+    # Use the key type of the graph: a store that was created from a graph records no key type.
     given["key_type"] = graph.node_keys.key_type
     table = None if edges is False else edges
     if table is None and not isinstance(given.get("directed", False), bool):
-        # Names of edge types that no table has would be refused.
+        # Without a table of edges, names of directed edge types would be refused as unknown.
         del given["directed"]
     if isinstance(graph._store, MappedStore):
         with _advice_for_stores():
@@ -232,7 +237,7 @@ def read_whole_tables(
 
 
 def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
-    """Return the labelled nodes that a graph does not have, by class; held-out ones included."""
+    """Return the labelled nodes that a graph does not have, by class, including held-out ones."""
     owners = labels.owners()
     keys = list(owners)
     lost: dict[str, list[Key]] = {}
@@ -242,11 +247,14 @@ def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:
-    """Return how two graphs differ, by node key; in blocks, because neither may fit in memory.
+    """Count the differences of two graphs, whose nodes are matched by key.
+
+    Nodes are compared in blocks, because the graphs may not fit in memory.
 
     Args:
-        after: Another one with features of the same recipe.
-        labels_lost: Number of labelled nodes that are missing.
+        before: The graph before the change.
+        after: The graph after the change, with features of the same recipe.
+        labels_lost: Number of labelled nodes that are missing in `after`.
     """
     blocks = [before.rows[start : start + BLOCK] for start in range(0, before.num_nodes, BLOCK)]
     found = [after.node_keys.find(before.key_array_of(rows)) for rows in blocks]
@@ -269,7 +277,12 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
 
 
 def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray) -> int:
-    """Count the neighbours that some nodes keep; each edge counts from both of its ends."""
+    """Count the edges that some nodes have in both graphs; an edge counts at both of its ends.
+
+    Args:
+        rows: Rows of the nodes in `before`.
+        there: Row in `after` of each node of `before`; negative if the node is missing.
+    """
     shared, most = 0, after.num_nodes + 1
     for kind in set(before.relations) & set(after.relations):
         counts, found = before.neighbours(rows, kind)
@@ -282,5 +295,5 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
 
 
 def num_edges(graph: Graph) -> int:
-    """Return the number of edges; a pair that is joined by two edge types counts twice."""
+    """Return the number of edges; a pair of nodes joined by two edge types counts twice."""
     return sum(graph._store.adjacency(kind).num_edges for kind in graph.relations)

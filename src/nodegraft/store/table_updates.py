@@ -1,4 +1,4 @@
-"""Versions with another graph: more rows of its tables, or new whole tables."""
+"""Versions with a changed graph: `grow` adds rows, `sync` replaces the tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,29 +42,29 @@ _CHECK_TABLES = (
 
 @dataclass(frozen=True)
 class TablesRead:
-    """Graph of new tables, before it is stored."""
+    """State with the graph of new tables, not stored yet."""
 
     after: State
-    """The graph of the tables with the labels and the model of the version before."""
+    """New graph, with the labels and the model of the version before."""
 
     texts: NodeTexts | None
     """Texts of the nodes in the tables."""
 
     preview: TablePreview
-    """What changes, without predictions."""
+    """Preview of the changes, without predictions."""
 
     gone: list[Key]
-    """Labelled nodes that the graph does not have."""
+    """Keys of labelled nodes that the new graph does not have."""
 
     def labelled(self) -> State:
-        """Return the state without the labels of nodes that are gone."""
+        """Return the new state without the labels of removed nodes."""
         if not self.gone:
             return self.after
         return self.after.relabelled(self.after.labels.unlabelled(self.gone))
 
 
 class TableUpdates:
-    """Versions with another graph; :class:`nodegraft.Store` describes the methods.
+    """Changes of a store's graph; :class:`nodegraft.Store` describes the methods.
 
     Args:
         parts: Versions, files and settings of the store.
@@ -74,7 +74,7 @@ class TableUpdates:
         self._parts, self._states = parts, parts.states
 
     def preview_grow(self, tables: NewTables) -> TablePreview:
-        """Return what :meth:`grow` would change."""
+        """Return the changes that :meth:`grow` would make."""
         before = self._parts.state(self._parts.journal.version())
         larger = self._larger(before, tables)
         return replace(larger.preview, predictions=compare(before, before.on(larger.after.graph)))
@@ -97,7 +97,7 @@ class TableUpdates:
         return self._parts.versions.add(parent, draft, names, intent, last)
 
     def preview_sync(self, tables: NewTables) -> TablePreview:
-        """Return what :meth:`sync` would change."""
+        """Return the changes that :meth:`sync` would make."""
         parent = self._parts.journal.version()
         with self._replaced(parent, tables) as new:
             if new.preview.untaught:
@@ -106,7 +106,7 @@ class TableUpdates:
             return replace(new.preview, predictions=diff)
 
     def sync(self, tables: NewTables, intent: Intent) -> Version:
-        """Make a version with the nodes and edges of new whole tables."""
+        """Make a version whose nodes and edges are replaced by those of complete tables."""
         parent, last = self._parts.versions.begin(intent)
         with self._replaced(parent, tables) as new:
             removals = new.preview.removals()
@@ -129,7 +129,7 @@ class TableUpdates:
 
     @contextmanager
     def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
-        """Build the graph of whole tables, on disk as long as the context is open."""
+        """Build the graph of complete tables; on disk, it is deleted at the end of the context."""
         before = self._parts.state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):
             raise StoreError(
@@ -163,7 +163,11 @@ class TableUpdates:
 
 
 def _measured(before: State, after: State, last: Promotion | None) -> dict[str, Any]:
-    """Compare two versions; refuse a promotion if held-out accuracy drops."""
+    """Return the measurements of a new version; refuse a promotion if held-out accuracy drops.
+
+    Args:
+        last: The last promotion if the new version goes live at once; None otherwise.
+    """
     diff = compare(before, after)
     if last:
         refuse_drop(diff, WITHOUT_PROMOTION)

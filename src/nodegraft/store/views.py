@@ -1,4 +1,4 @@
-"""What a notebook shows of a store: a summary, tables of its classes and labels, and plots."""
+"""Notebook views of a store: its summary, tables of classes and labels, and plots."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
 
 
 class StoreViews:
-    """Summary, tables and plots of a store, for notebooks; :class:`nodegraft.Store` has them.
+    """Summary, tables and plots for notebooks, inherited by :class:`nodegraft.Store`.
 
-    Plots need Matplotlib (``pip install nodegraft[plots]``). Each is drawn into ``ax``, or into a
-    new pyplot figure, and returns the axes.
+    Plots need Matplotlib (``pip install nodegraft[plots]``). Each plot is drawn into ``ax``, or
+    into a new pyplot figure, and returns the axes.
     """
 
     place: Path
     parts: StoreParts
 
     def classes(self, version: int | None = None) -> ColumnTable:
-        """Return a table of the classes: class, training labels, held_out labels, session.
+        """Return a table of the classes with numbers of training labels and held-out labels.
 
-        Session 0 has the classes of ``init``; the others count the changes that added classes.
+        The column ``session`` is 0 for the classes of ``init``, and then counts the changes that
+        added classes.
 
         Args:
             version: Number of the version; None for the newest.
@@ -49,7 +50,7 @@ class StoreViews:
         )
 
     def labels(self, version: int | None = None) -> ColumnTable:
-        """Return a table of the labels: node, label, and whether it is held_out from training.
+        """Return a table of the labels: node, label, and whether the node is held out.
 
         Args:
             version: Number of the version; None for the newest.
@@ -67,10 +68,12 @@ class StoreViews:
     def learning_curve(
         self, sizes: Sequence[int] | None = None, version: int | None = None
     ) -> "Records[CurvePoint]":
-        """Return held-out accuracy of the method, fitted from scratch on fewer labels of a class.
+        """Return held-out accuracy by number of training labels per class.
+
+        For each number, the method is fitted from scratch.
 
         Args:
-            sizes: Largest numbers of training labels of a class; None for 2, 5, 10, 20 … and all.
+            sizes: Maximum numbers of training labels per class; None for 2, 5, 10, 20 … and all.
             version: Number of the version; None for the live version.
         """
         from nodegraft.analysis.learning_curve import learning_curve
@@ -91,7 +94,8 @@ class StoreViews:
             labels: True class -> keys of its nodes, or another form of labels; None for the
                 held-out nodes of the version.
             version: Number of the version; None for the live version.
-            most: Largest number of classes that have a row; the least confused are one row.
+            most: Maximum number of classes with their own row; the least confused classes share a
+                row.
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
@@ -113,9 +117,9 @@ class StoreViews:
         """Plot recall of each class with its 95 % interval, the lowest first.
 
         Args:
-            labels: As in :meth:`plot_confusion`.
+            labels: See :meth:`plot_confusion`.
             version: Number of the version; None for the live version.
-            most: Largest number of classes that are drawn.
+            most: Maximum number of classes in the plot.
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.rendering.drawing import draw_on
@@ -133,10 +137,10 @@ class StoreViews:
         *,
         ax: "Axes | None" = None,
     ) -> "Axes":
-        """Plot accuracy over the probability of predictions: a reliability diagram.
+        """Plot accuracy over predicted probability: a reliability diagram.
 
         Args:
-            labels: As in :meth:`plot_confusion`.
+            labels: See :meth:`plot_confusion`.
             version: Number of the version; None for the live version.
             ax: Axes to draw into; None for a new figure.
         """
@@ -147,7 +151,9 @@ class StoreViews:
         return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
 
     def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Plot held-out accuracy by version with 95 % intervals; live versions are filled.
+        """Plot held-out accuracy by version with 95 % intervals.
+
+        Markers of versions that are or were live are filled.
 
         Args:
             ax: Axes to draw into; None for a new figure.
@@ -171,10 +177,10 @@ class StoreViews:
         *,
         ax: "Axes | None" = None,
     ) -> "Axes":
-        """Plot :meth:`learning_curve`, which shows whether more labels may pay.
+        """Plot :meth:`learning_curve`, which shows whether more labels may raise accuracy.
 
         Args:
-            sizes: As in :meth:`learning_curve`; each number costs one fit from scratch.
+            sizes: See :meth:`learning_curve`; each number costs a fit from scratch.
             version: Number of the version; None for the live version.
             ax: Axes to draw into; None for a new figure.
         """
@@ -193,12 +199,12 @@ class StoreViews:
         classes: Sequence[str] | None = None,
         ax: "Axes | None" = None,
     ) -> "Axes":
-        """Plot a map of nodes: those with similar embeddings are close together.
+        """Plot a map of nodes, in which nodes with similar embeddings are close together.
 
         Args:
             version: Number of the version; None for the live version.
-            classes: Classes to draw in colours, of which there are eight; None for the newest and
-                the most frequent ones.
+            classes: Classes to draw in colour; there are eight colours. None for the newest and the
+                most frequent classes.
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.node_map import coloured_map

@@ -1,4 +1,4 @@
-"""Check of a store's database, and the record of damage: a store that has one is not opened."""
+"""Check of a store's database, and the damage record, which prevents opening a damaged store."""
 
 import json
 import sqlite3
@@ -26,27 +26,27 @@ from nodegraft.store.versions.journal import (
 from nodegraft.store.versions.row_digests import wrong_tables
 
 DAMAGE = "damage"
-"""The setting that holds the record; None after a verification that found nothing."""
+"""Setting that stores the damage record; None after a verification that found no damage."""
 
 DAMAGE_FILE = "damage.json"
-"""File with the record if the database itself is damaged, so that nothing is written into it."""
+"""File with the damage record if the database is damaged and must not be written to."""
 
 LISTED = 20
-"""Number of damaged files that are recorded by name."""
+"""Maximum number of damaged files that are recorded by name."""
 
 
 @dataclass(frozen=True)
 class DamageRecord:
-    """What the last verification found."""
+    """Record of the damage that the last verification found."""
 
     at: str
-    """When, in UTC."""
+    """Time of the verification, in UTC, as ISO 8601 text."""
 
     count: int
-    """How many files are damaged."""
+    """Number of damaged files."""
 
     files: tuple[str, ...]
-    """The first of them."""
+    """Paths of the first damaged files."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON."""
@@ -77,11 +77,13 @@ def refuse_damaged(folder: Path, journal: Journal) -> None:
 def record_damage(
     folder: Path, journal: Journal | None, files: Sequence[str], author: str | None
 ) -> DamageRecord | None:
-    """Record what a verification found, or clear the record where it found nothing.
+    """Record the damage that a verification found, or clear the record if it found none.
 
     Args:
-        journal: Its database; None if nothing must be written into it.
-        author: Who verifies; None for the logged-in user.
+        folder: Folder of the store.
+        journal: Database of the store; None if it must not be written to.
+        files: Paths of the damaged files.
+        author: Author of the record; None for the logged-in user.
     """
     record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:
@@ -92,7 +94,7 @@ def record_damage(
         before = read_setting(connection, DAMAGE, None)
     if record or before is not None:
         value = record.to_json() if record else None
-        # Alone, as another process may verify at the same time.
+        # The transaction is exclusive, because another process may verify at the same time.
         with journal.transaction(alone=True) as connection:
             intent = Intent(author=author, note="nodegraft verify")
             write_setting(connection, DAMAGE, value, intent)
@@ -113,7 +115,7 @@ def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError):
-        # The file cannot be read, but it exists because there was damage.
+        # The record cannot be read, but its file exists only if there was damage.
         return DamageRecord(now().isoformat(), 1, ("its database",))
     with journal.connection() as connection:
         value = read_setting(connection, DAMAGE, None)
@@ -143,32 +145,32 @@ _NOT_DAMAGE = frozenset(
         sqlite3.SQLITE_PROTOCOL,
     }
 )
-"""SQLite errors that say nothing about the content of the file. SQLITE_READONLY is not one of them:
-SQLite reports it for a damaged header, too."""
+"""SQLite errors that do not mean that the file is damaged. SQLITE_READONLY is not among them,
+because SQLite also reports it for a damaged header."""
 
 
 @dataclass(frozen=True)
 class DatabaseCheck:
-    """Result of the check."""
+    """Result of the check of a store's database."""
 
     problem: str = ""
-    """What is wrong; empty if nothing."""
+    """Description of the damage; empty if there is none."""
 
     is_sound: bool = True
-    """Whether the database can be written to: rows may be wrong, but the file is valid."""
+    """Whether the database can be written to: the file is valid, even if rows are damaged."""
 
     versions: Sequence[Version] = ()
-    """All versions; empty if they cannot be read."""
+    """All versions of the store; empty if they cannot be read."""
 
     pruned: frozenset[int] = field(default_factory=frozenset)
-    """Versions without objects."""
+    """Numbers of pruned versions, whose objects are deleted."""
 
 
 def check_database(journal: Journal) -> DatabaseCheck:
     """Read all rows and compare them with their checksums.
 
-    A database that cannot be reached or is locked is an error: nothing is known about it. One
-    without tables is from an interrupted `init`, and has no versions.
+    If the database is locked or cannot be reached, an error is raised, because it may be
+    undamaged. A database without tables is from an interrupted `init`, and has no versions.
     """
     try:
         with journal.engine.connect() as connection:
@@ -190,7 +192,7 @@ def check_database(journal: Journal) -> DatabaseCheck:
 
 
 def _form(connection: Connection) -> str:
-    """Return the result of SQLite's integrity check; empty if it passes."""
+    """Return the first problem of SQLite's integrity check; empty if the check passes."""
     if connection.dialect.name != "sqlite":
         return ""
     findings = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
@@ -222,7 +224,7 @@ def _reason(error: Exception) -> str:
 
 
 def unverified(reason: object) -> StoreError:
-    """Return the error for a store that could not be verified."""
+    """Return the error to raise for a store that could not be verified."""
     sentence = str(reason).rstrip(" .")
     return StoreError(
         f"The store could not be verified: {sentence}. Nothing was recorded; run `nodegraft "
@@ -231,30 +233,30 @@ def unverified(reason: object) -> StoreError:
 
 
 def is_unreadable(error: BaseException) -> bool:
-    """Return whether a file could not be read, for a reason other than that it is missing.
+    """Return whether an error means that a file could not be read, unless the file is missing.
 
     Args:
-        error: An operating system's error, or an error that one caused.
+        error: An OSError, or an error with an OSError as its cause.
     """
     cause = error if isinstance(error, OSError) else error.__cause__
     return isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
 
 
 def is_missing(error: BaseException) -> bool:
-    """Return whether a file is not there.
+    """Return whether an error means that a file does not exist.
 
     Args:
-        error: An operating system's error, or an error that one caused.
+        error: An OSError, or an error with an OSError as its cause.
     """
     return isinstance(error, FileNotFoundError) or isinstance(error.__cause__, FileNotFoundError)
 
 
 def is_out_of_reach(error: BaseException) -> bool:
-    """Return whether SQLite could not read its file, whatever is in it.
+    """Return whether SQLite could not read its file for a reason other than damage.
 
     Args:
-        error: An error of SQLite, or one of SQLAlchemy that it caused.
+        error: An SQLite error, or an SQLAlchemy error that wraps it.
     """
     code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
-    # The low byte is the kind of error, the rest says more about it.
+    # The low byte is the primary error code; the other bytes give details.
     return code is not None and code & 0xFF in _NOT_DAMAGE

@@ -1,7 +1,7 @@
-"""Choice of the versions to prune, and the space that this frees.
+"""Prune: choose old versions and delete their files.
 
 A prune adds a row that lists the pruned versions and then deletes their files. Files are renamed in
-the transaction in which nobody can add a version, and deleted after it.
+an exclusive transaction, in which no process can add a version, and deleted after it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,45 +28,46 @@ from nodegraft.store.versions.journal import (
 from nodegraft.store.versions.lineage import live_versions
 
 KEEP = 10
-"""Number of newest versions, and of previously live versions, that are kept."""
+"""Default number of newest versions, and of previously live versions, that are kept."""
 
 ABANDONED = timedelta(hours=1)
-"""A file that no version names is a leftover from this age on; a younger one may be about to be
-named."""
+"""Age from which an unused file is deleted. A younger file may belong to a version that another
+process is about to add."""
 
 
 BATCH = 50
-"""Files of an object store that are deleted in one transaction."""
+"""Number of files that are deleted from an object store (such as S3) in one transaction."""
 
 SWEEPS = 20
-"""Attempts of a purge to delete all files while other processes add versions."""
+"""Maximum number of attempts to delete all unused files while other processes add versions."""
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What a prune deleted, or would delete."""
+    """Result of a prune or of its dry run."""
 
     versions: tuple[int, ...]
-    """Versions whose graph, labels and model are deleted."""
+    """Numbers of the versions whose graph, labels and model are deleted."""
 
     kept: tuple[int, ...]
-    """Versions that keep their files."""
+    """Numbers of the versions that keep their files."""
 
     files: int
     """Number of deleted files, including leftovers of killed processes."""
 
     size: int
-    """Size of these files in bytes."""
+    """Total size of the deleted files in bytes."""
 
 
 def unneeded(
     versions: Sequence[Version], moves: Sequence[Promotion], pruned: Collection[int], keep: int
 ) -> list[int]:
-    """Return the versions to prune: neither among the newest nor the last live ones.
+    """Return the numbers of the versions to prune: all but the newest and the last live ones.
 
     Args:
         versions: All versions, oldest first.
         moves: All promotions, oldest first.
+        pruned: Numbers of versions that are pruned already.
         keep: Number of newest and of previously live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
@@ -83,11 +84,13 @@ def unneeded(
 
 
 def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned:
-    """Delete the files of old versions; :meth:`nodegraft.Store.prune` describes it.
+    """Delete the files of old versions; see :meth:`nodegraft.Store.prune`.
 
     Args:
+        parts: Versions, files and settings of the store.
         keep: Number of newest and of previously live versions to keep.
-        dry_run: Whether to delete nothing.
+        dry_run: Whether to report what would be deleted, and to delete nothing.
+        intent: Author and note.
     """
     intent.refuse("prune", "override", "promote", "idempotency_key")
     if dry_run:
@@ -99,14 +102,15 @@ def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned
 
 
 def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
-    """Delete cached data of graphs that no version has any more.
+    """Delete the caches of graphs that no version uses any more.
 
     Args:
-        abandoned: A graph that is being written stays if something was written later.
+        parts: Versions and files of the store.
+        abandoned: Unfinished graphs stay if one of their files was written at this time or later.
     """
     pruned = parts.journal.pruned()
     graphs = {row.graph for row in parts.journal.versions() if row.number not in pruned}
-    # The diffusion of a graph that has grown by little is cached with the graph before it.
+    # A graph that has grown a little reuses the heat diffusion cached for the graph before it.
     bases = {parts.states.graphs.base_of(name) or name for name in graphs}
     clear_caches(parts.place, graphs | bases, abandoned)
 
@@ -121,7 +125,8 @@ def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
 
 
 def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
-    # The row comes first: an interruption leaves unused files, never a version without files.
+    # Add the row before deleting files: an interruption then leaves unused files, but never a
+    # version without its files.
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
@@ -135,14 +140,20 @@ def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pru
 
 
 def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
-    """Delete the files of pruned versions, and what killed processes have left.
+    """Delete the files of pruned versions, and leftover files of killed processes.
 
-    Files get another name while nobody can add a version, and are deleted afterwards. A writer
-    that needs one of them finds it gone when it looks, in the transaction that adds its version,
-    and starts again. An interrupted sweep leaves files under names that the next one collects.
+    Files are renamed in an exclusive transaction and deleted after it. A process that shares one
+    of them with its new version checks for missing files in the transaction that adds the version,
+    and gets an error. If a sweep is interrupted, the next one deletes the renamed files.
 
     Args:
-        abandoned: Files that no version names stay if they are younger.
+        journal: Database of the store.
+        objects: Files of the store's versions.
+        abandoned: Unused files of no pruned version stay if they were written at this time or
+            later.
+
+    Returns:
+        The deleted files by name.
     """
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
@@ -157,9 +168,9 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
 
 
 def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
-    """Delete all files that no whole version names, of all ages; raise if some are left.
+    """Delete all unused files, whatever their age; raise an error if some cannot be deleted.
 
-    A writer that is about to name one of them is refused, and starts again.
+    If another process is about to add a version that needs one of the files, it gets an error.
     """
     abandoned, removed = now(), dict[str, StoredFile]()
     for _ in range(SWEEPS):
@@ -178,10 +189,10 @@ def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
 def _removed_in_batches(
     journal: Journal, objects: Objects, versions: Sequence[Version], free: dict[str, StoredFile]
 ) -> dict[str, StoredFile]:
-    """Delete where files cannot be renamed: a few at a time, so that writers wait for moments.
+    """Delete files in batches, where they cannot be renamed, so that writers do not wait long.
 
-    Each batch is deleted while nobody can add a version, and only if none was added since the
-    files were chosen; else the rest is left to the next prune.
+    Each batch is deleted in an exclusive transaction. If another process has added a version since
+    the files were chosen, the remaining files are left to the next prune.
     """
     names, removed = list(free), dict[str, StoredFile]()
     for start in range(0, len(names), BATCH):
@@ -197,7 +208,7 @@ def _removed_in_batches(
 def _free(
     objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
 ) -> dict[str, StoredFile]:
-    """Return the files that can be deleted, in the order in which they must be."""
+    """Return the unused files, in the order in which they must be deleted."""
     needed = objects.names_in(
         _names(version for version in versions if version.number not in pruned)
     )
@@ -209,7 +220,8 @@ def _free(
         if file.written < abandoned or objects.is_set_aside(name)
     }
     free = (lists | _parts(objects, lists) | old) & standing.keys() - needed
-    # Lists of files are deleted last, so that an interrupted sweep can find the rest by them.
+    # Delete objects after the array files that they list, so that a prune can find the remaining
+    # array files if a sweep was interrupted.
     return {name: standing[name] for name in sorted(free, key=lambda name: (name in lists, name))}
 
 
@@ -223,7 +235,7 @@ def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
         try:
             names |= objects.names_in([name])
         except StoreError:
-            # A damaged list does not say what belongs to it: its files are deleted when old.
+            # The array files of a damaged object are unknown: they are deleted once they are old.
             continue
     return names
 

@@ -1,4 +1,4 @@
-"""Purge: delete nodes from all versions. It is the only operation that changes rows of a store."""
+"""Purge: delete nodes from all versions; no other operation changes rows of the history."""
 
 import re
 import shutil
@@ -48,10 +48,13 @@ Row = TypeVar("Row", Version, Promotion)
 
 
 def state_without(state: State, keys: Collection[Key], folder: Path, listener: Listener) -> State:
-    """Refit a version without some nodes.
+    """Remove nodes from a state, and fit its model again.
 
     Args:
-        keys: Keys of the nodes; unknown ones are ignored.
+        state: Graph, labels and model.
+        keys: Keys of the nodes to remove; unknown keys are ignored.
+        folder: New folder in which a graph on disk is written.
+        listener: Receives progress events.
     """
     rows = state.graph.node_keys.find(list(keys))
     graph = graph_without(state.graph, rows[rows >= 0], folder)
@@ -61,9 +64,11 @@ def state_without(state: State, keys: Collection[Key], folder: Path, listener: L
 
 
 def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
-    """Return a graph without some nodes, and without features that no other node has.
+    """Remove nodes from a graph, together with features that no other node has.
 
     Args:
+        graph: The graph.
+        rows: Rows of the nodes to remove.
         folder: New folder in which a graph on disk is written, in blocks.
     """
     left, recipe = np.setdiff1d(graph.rows, rows), None
@@ -79,7 +84,7 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
 
 
 def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
-    """Return the columns of features that are 0 in all of some nodes."""
+    """Return a mask of the feature columns that are 0 in all given rows."""
     used = np.zeros(graph.num_features, dtype=bool)
     for start in range(0, rows.size, BLOCK):
         some: Any = graph.features(rows[start : start + BLOCK])
@@ -92,7 +97,7 @@ def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listen
     taught = labels.taught_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
         return fresh.fit(graph, taught, listener=listener)
-    # As in the history: the model is fitted on the first classes, and the others are added.
+    # Fit on the first classes and then add the others, as the history of the store did.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
     fresh.fit(graph, taught.select(base), listener=listener)
@@ -101,7 +106,7 @@ def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listen
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
-    """Return the row of a version without some nodes."""
+    """Remove node keys from the row of a version: its note, override and change."""
     measures = version.measures
     if "override" in measures:
         measures = measures | {"override": text_without(measures["override"], keys)}
@@ -113,7 +118,7 @@ def version_without(version: Version, keys: Collection[Key]) -> Version:
 
 
 def note_without(row: Row, keys: Collection[Key]) -> Row:
-    """Return a row whose note does not name some nodes."""
+    """Replace node keys in the note of a row by `[purged]`."""
     return replace(row, note=text_without(row.note, keys))
 
 
@@ -124,7 +129,7 @@ def _without(value: Any, keys: Collection[Key]) -> Any:
 
 
 def text_without(text: str, keys: Collection[Key]) -> str:
-    """Return a text in which `[purged]` stands where the key of a node was."""
+    """Replace node keys in a text by `[purged]`."""
     for key in keys:
         text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", STRUCK, text)
     return text
@@ -138,23 +143,23 @@ class Purged:
     """Number of deleted nodes."""
 
     made: tuple[int, ...]
-    """Versions that were made without them: of the live version and, if it differs, the newest."""
+    """Numbers of the new versions, which replace the live version and, if different, the newest."""
 
     live: int
     """Number of the live version."""
 
     versions: tuple[int, ...]
-    """Versions whose graph, labels and model are deleted."""
+    """Numbers of the versions whose graph, labels and model are deleted."""
 
     rows: int
-    """Number of rows of versions and promotions from which the nodes were removed."""
+    """Number of rows of versions and promotions from which node keys were removed."""
 
     files: int
     """Number of deleted files."""
 
 
 def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
-    """Delete nodes permanently; :meth:`nodegraft.Store.purge` describes it."""
+    """Delete nodes permanently; see :meth:`nodegraft.Store.purge`."""
     intent.refuse("purge", "override", "promote", "idempotency_key")
     keys = key_array(several(nodes, "nodes"))
     if not keys.size:
@@ -163,16 +168,16 @@ def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
         return Purge(parts, keys.tolist()).run(intent)
     finally:
         clear_unused_caches(parts, now())
-        # Cards repeat notes, which may name a node.
+        # Delete all model cards: they contain notes, which may name a purged node.
         shutil.rmtree(parts.place / CARDS, ignore_errors=True)
 
 
 class Purge:
-    """Deletion of nodes from all that a store has.
+    """Deletion of nodes from all versions and files of a store.
 
     Args:
         parts: Versions and files of the store.
-        nodes: Keys of the nodes.
+        nodes: Keys of the nodes to delete.
     """
 
     def __init__(self, parts: StoreParts, nodes: Iterable[Key]) -> None:
@@ -185,7 +190,7 @@ class Purge:
         ]
 
     def run(self, intent: Intent) -> Purged:
-        """Refit the live and the newest version without the nodes, and delete everything else."""
+        """Refit the live and the newest version without the nodes, and prune all old versions."""
         self.refuse_unknown()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
         made = [self._made(self._versions[number - 1]) for number in numbers]
@@ -206,7 +211,11 @@ class Purge:
         )
 
     def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
-        """Return the rows of refitted versions; the first of them prunes all others."""
+        """Return the rows of the refitted versions; the first row lists all old versions as pruned.
+
+        Args:
+            made: Refitted versions, numbered like the versions that they replace.
+        """
         whole = [version.number for version in self._whole]
         at, last = now(), self._versions[-1].number
         rows = []
@@ -223,7 +232,7 @@ class Purge:
         return rows
 
     def _made(self, version: Version) -> Version:
-        """Refit a version without the nodes; the result still has its number."""
+        """Refit a version without the nodes; the result has the same version number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
             after = state_without(before, self._keys, folder, self._listener)
@@ -240,7 +249,15 @@ class Purge:
         return NodeTexts.of(self._states.texts(version.texts).at(left))
 
     def _write(self, made: Sequence[Version], move: Promotion) -> int:
-        """Remove the nodes from all rows in one transaction; return how many rows named them."""
+        """Write the new rows and remove node keys from old ones, in one transaction.
+
+        Args:
+            made: Rows of the refitted versions.
+            move: Promotion of the new live version.
+
+        Returns:
+            Number of old rows that named a node.
+        """
         known: list[Version | Promotion] = [*self._versions, *self._moves]
         struck: list[Version | Promotion] = [
             *(version_without(version, self._keys) for version in self._versions),
@@ -259,7 +276,10 @@ class Purge:
         return len(changed)
 
     def refuse_unknown(self) -> None:
-        """Raise an error for nodes that nothing in the store names: misspelt, or purged before."""
+        """Raise an error for node keys that no graph and no version row of the store contains.
+
+        Such keys are misspelt, or their nodes were purged before.
+        """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
         left = set(self._keys)
@@ -276,7 +296,7 @@ class Purge:
         if not left:
             return
         if left == self._keys:
-            # A purge of them may have been interrupted: do what it left.
+            # An earlier purge of these nodes may have been interrupted: complete it.
             sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))

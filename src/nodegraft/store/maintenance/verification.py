@@ -1,4 +1,4 @@
-"""Every file of a store compared with its checksum: `nodegraft verify`."""
+"""Checksum verification of all files of a store: `nodegraft verify`."""
 
 import os
 import shutil
@@ -46,13 +46,13 @@ class Finding:
     """Path of the file."""
 
     problem: str
-    """What is wrong with it."""
+    """Description of the damage."""
 
     advice: str
-    """What to do."""
+    """Advice on how to repair it."""
 
     blocks: bool = True
-    """Whether the store is not opened until the file is restored; not for derived data."""
+    """Whether the store cannot be opened until the file is restored; false for derived data."""
 
 
 @dataclass(frozen=True)
@@ -63,29 +63,29 @@ class Verification:
     """Number of files that were compared with their checksums."""
 
     unused: int
-    """Number of files that no version names: `prune` deletes them when they are an hour old."""
+    """Number of files that no version uses; `prune` deletes them when they are an hour old."""
 
     findings: tuple[Finding, ...]
     """The damaged files."""
 
     recorded: str
-    """Why the result could not be recorded in the store; empty if it was."""
+    """Reason why the result could not be recorded in the store; empty if it was recorded."""
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is damaged."""
+        """Whether no file is damaged."""
         return not self.findings
 
 
 class Verifier:
-    """Comparison of every file of a store with its checksum.
+    """Checksum verification of all files of a store.
 
-    Damage is recorded: a store with damage is not opened until a later verification finds none.
-    Damaged derived data is removed instead, because it is computed again.
+    Damage is recorded in the store, which cannot be opened until a later verification finds no
+    damage. Damaged derived data is deleted instead, because it is recomputed when needed.
 
     Args:
-        folder: The store.
-        listener: Receives progress.
+        folder: Folder of the store.
+        listener: Receives progress events.
     """
 
     def __init__(self, folder: Path, listener: Listener = SILENT) -> None:
@@ -94,10 +94,10 @@ class Verifier:
         self._files = self._unused = 0
 
     def run(self, author: str | None = None) -> Verification:
-        """Compare all files, and record in the store what was found.
+        """Compare all files with their checksums, and record the result in the store.
 
         Args:
-            author: Who verifies; None for the logged-in user.
+            author: Author of the record; None for the logged-in user.
         """
         places.refuse_links(self._folder)
         settings = self._settings()
@@ -109,7 +109,7 @@ class Verifier:
             self._derived()
             self._cards()
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
-                # Files that a prune deletes meanwhile are no damage.
+                # A prune has deleted files meanwhile, which is no damage: verify again.
                 return Verifier(self._folder, self._listener).run(author)
             blocking = [finding.file for finding in self._findings.values() if finding.blocks]
             recorded = _record(
@@ -120,7 +120,7 @@ class Verifier:
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
         if isinstance(problem, Exception) and damage.is_unreadable(problem):
-            # A file that could not be read may be whole.
+            # A file that could not be read may be undamaged.
             raise damage.unverified(problem) from problem
         reason = str(problem).removeprefix(str(file)).strip(" :.")
         finding = Finding(str(file), reason, advice, blocks)
@@ -168,7 +168,7 @@ class Verifier:
             with journal.connection() as connection:
                 places.require_own_place(connection, objects)
         except StoreError as error:
-            # Nothing is deleted there, but all that versions need may be whole.
+            # The store refuses to delete files there, but the files themselves may be undamaged.
             advice = "see that `objects` in store.json names the right place"
             self._add(objects.path_text(MARKER), error, advice, blocks=False)
         whole = [version for version in checked.versions if version.number not in checked.pruned]
@@ -181,7 +181,7 @@ class Verifier:
         self._unnamed(objects, names, known)
 
     def _object(self, objects: Objects, name: str, versions: str, known: set[str]) -> None:
-        """Check a list and all files that it names."""
+        """Check an object and all array files that it lists."""
         advice = f"{RESTORE} (needed by {versions})"
         known.add(name)
         self._files += 1
@@ -206,7 +206,10 @@ class Verifier:
                 self._add(objects.path_text(file), error, advice)
 
     def _unnamed(self, objects: Objects, names: Iterable[str], known: set[str]) -> None:
-        """Count files that no version names; mapped arrays among them have no hash any more."""
+        """Check and count files that no version uses.
+
+        Arrays of graphs on disk among them are not checked: the object with their hashes is gone.
+        """
         for name in names:
             if name in known or not OBJECT_NAME.fullmatch(name):
                 continue
@@ -214,14 +217,14 @@ class Verifier:
                 objects.check(name, array_files=True)
             except NodegraftError as error:
                 if damage.is_missing(error):
-                    # Another process has deleted it since files were listed.
+                    # Another process has deleted the file since the files were listed.
                     continue
                 advice = "delete it, or let `nodegraft prune` do so: no version needs it"
                 self._add(objects.path_text(name), error, advice, blocks=False)
             self._unused += 1
 
     def _derived(self) -> None:
-        """Check cached data, and delete damaged files: they are computed again when needed."""
+        """Check cached data and delete damaged files, which are recomputed when needed."""
         for place in _folders(self._folder / DERIVED):
             if place.name.startswith(UNFINISHED):
                 continue
@@ -258,7 +261,10 @@ def _record(folder: Path, journal: Journal | None, files: list[str], author: str
 
 
 def _listed(objects: Objects) -> list[str]:
-    """Return the names of all objects; a place elsewhere that has none is not there at all."""
+    """Return the names of all objects; raise an error if a folder outside the store is empty.
+
+    Such a folder is probably not mounted.
+    """
     try:
         names = list(objects.files())
     except OSError as error:
@@ -286,7 +292,7 @@ def _numbers(versions: list[int]) -> str:
 
 
 def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
-    """Return the arrays of a graph on disk, which have hashes of their own."""
+    """Return the arrays of a graph on disk, whose hashes are in the JSON of its object."""
     if document.get("kind") != KIND:
         return {}
     growth = {name: StoredArray.from_json(entry) for name, entry in document["growth"].items()}
@@ -316,14 +322,14 @@ def _removed(path: Path, place: Path) -> str:
         if path.parent == place:
             path.unlink()
         else:
-            # The files of a layer can only be used together.
+            # Delete the whole layer: its files can only be used together.
             shutil.rmtree(path.parent)
     done = "delete it" if path.exists() else "it was removed"
     return f"{done}: it is derived data and is computed again when needed"
 
 
 def _is_damaged_cache(path: Path, place: Path) -> bool | None:
-    """Return whether a file of derived data is damaged; None if it has no checksum (yet)."""
+    """Return whether a file of derived data is damaged; None if it has no checksum."""
     try:
         if path.parent != place:
             whole = None if path.name.endswith(SIDECAR) else matches_sidecar(path)

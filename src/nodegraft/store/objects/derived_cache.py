@@ -1,4 +1,4 @@
-"""Cache of arrays on disk that are slow to compute from the graphs of a store."""
+"""Cache on disk for arrays that are slow to compute from the graphs of a store."""
 
 import shutil
 from collections.abc import Collection
@@ -17,28 +17,30 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores import ArrayCache
 
 DERIVED = "derived"
-"""Folder of the cache in a store."""
+"""Subfolder of a store with the cache."""
 
 UNFINISHED = "unfinished-"
-"""Start of the names of folders in which a graph is being written."""
+"""Prefix of folders in which a graph is being written."""
 
 SCHEMA = "3"
-"""Change it whenever cached values are computed in another way: old files are not found then."""
+"""Version of the cached values. Increase it when they are computed differently, so that old files
+are ignored."""
 
 CHECKSUM = 4
-"""Bytes of checksum before the arrays, which finds incomplete files; faster than a hash."""
+"""Length in bytes of the CRC-32 checksum at the start of a cache file; it is faster than a hash."""
 
 
 class FolderCache(ArrayCache):
-    """Cache in the files of a folder, which may be deleted at any time.
+    """Cache of arrays in the files of a folder, which may be deleted at any time.
 
-    A write does not wait for the disk, and does nothing if the disk is full or read-only. A damaged
+    A write is not flushed to disk, and does nothing if the disk is full or read-only. A damaged
     file counts as missing.
 
     Args:
-        place: The folder, which need not exist yet.
-        part: Hash of what all values in this part of the cache depend on.
-        base: Name of the folder of the graph that this one grew from; its own by default.
+        place: Folder of the graph's cache, which need not exist yet.
+        part: Hash of the inputs that all values in this part of the cache depend on.
+        base: Name of the cache folder of the graph that this graph grew from; None if it did not
+            grow.
     """
 
     keeps = True
@@ -49,7 +51,7 @@ class FolderCache(ArrayCache):
         self._base = base or place.name
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both use the same files."""
+        """Return whether both caches use the same files."""
         if not isinstance(other, FolderCache):
             return NotImplemented
         return (self._place, self._part) == (other._place, other._part)
@@ -59,20 +61,20 @@ class FolderCache(ArrayCache):
 
     @property
     def base(self) -> "FolderCache":
-        """Cache of the graph that this one grew from; itself if it did not grow."""
+        """Cache of the graph that this graph grew from; the same cache if it did not grow."""
         return FolderCache(self._place.parent / self._base, self._part)
 
     @property
     def graph(self) -> str:
-        """Name of the object of the graph."""
+        """Name of the object that stores the graph."""
         return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderCache":
-        """Return the part of the cache for values that also depend on something else."""
+        """Return the part of the cache for values that also depend on further inputs."""
         return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return cached arrays; None if there are none."""
+        """Return the arrays cached for some inputs; None if they are not cached."""
         try:
             content = self._file(*depends_on).read_bytes()
         except OSError:
@@ -81,12 +83,12 @@ class FolderCache(ArrayCache):
         return load(body) if _checksum(body) == checksum else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Cache arrays, if possible."""
+        """Write arrays to the cache, if possible."""
         # safetensors ignores strides, so the memory must be in C order.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"
         if self._place.is_symlink() or self._place.parent.is_symlink():
-            # The link may lead out of the store.
+            # The link may point to a folder outside of the store.
             return
         with suppress(OSError):
             self._place.mkdir(parents=True, exist_ok=True)
@@ -97,7 +99,7 @@ class FolderCache(ArrayCache):
                 draft.unlink(missing_ok=True)
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Delete cached arrays."""
+        """Delete the arrays cached for some inputs."""
         with suppress(OSError):
             self._file(*depends_on).unlink()
 
@@ -110,25 +112,29 @@ def _checksum(body: bytes) -> bytes:
 
 
 def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
-    """Return the cache of one graph.
+    """Return the cache of a graph.
 
     Args:
-        base: Object of the graph that it grew from; None for none.
+        store: Folder of the store.
+        graph: Object of the graph.
+        base: Object of the graph that it grew from; None if it did not grow.
     """
     return FolderCache(store / DERIVED / graph, base=base)
 
 
 def name_of(graph: Graph) -> str | None:
-    """Return the object that holds a graph; None if it was not read from a store."""
+    """Return the name of the object that stores a graph; None if the graph is not from a store."""
     cache = graph._store.array_cache
     return cache.graph if isinstance(cache, FolderCache) else None
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:
-    """Delete the caches of unused graphs, and what killed processes have left.
+    """Delete the caches of unused graphs, and unfinished graphs of killed processes.
 
     Args:
-        abandoned: A graph that is being written stays if something was written later.
+        store: Folder of the store.
+        graphs: Objects of the graphs whose caches stay.
+        abandoned: Unfinished graphs stay if one of their files was written at this time or later.
     """
     if (store / DERIVED).is_symlink():
         return
@@ -142,7 +148,7 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
 
 def _written(place: Path) -> datetime:
     try:
-        # Writing to a file does not change the time of its folder.
+        # Check the files, too: writing to a file does not change the time of its folder.
         latest = max(path.stat().st_mtime for path in (place, *place.rglob("*")))
         return datetime.fromtimestamp(latest, UTC)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""Graphs as objects of a store: loaded into memory, or mapped as they were built.
+"""Graphs as objects of a store: loaded into memory, or memory-mapped if they were built on disk.
 
-The files of a graph on disk become objects by hard link, named by the hashes in its manifest; the
-manifest is the object that names them. A version that has grown lists the same files and a few
-small arrays, and names the graph that its heat was computed on (``diffusion_on``). Once the growth
-exceeds a sixteenth of the graph, the graph is written whole.
+The files of a graph on disk become objects by hard link, named by the hashes in its manifest. An
+object with the manifest lists these files. If a graph has grown, its object lists the same files
+and small arrays with the new rows, and names the graph on which heat diffusion was computed
+(``diffusion_on``). Once the growth exceeds a sixteenth of the graph, all arrays are written again.
 """
 
 import os
@@ -31,29 +31,30 @@ from nodegraft.tables.storage import pack_graph, unpack_graph
 _RECIPE = "recipe."
 
 BASE = "diffusion_on"
-"""In the JSON of a graph that has grown: the object of the graph whose heat it still has."""
+"""JSON field of a graph that has grown: the object of the graph whose heat diffusion it reuses."""
 
 
 class GraphObjects:
-    """Graphs of a store.
+    """Reader and writer of the graphs of a store.
 
-    A graph in memory is written array by array. The files of a graph on disk become objects as they
-    are, and its manifest becomes the object that names them; no array is read.
+    A graph in memory is written array by array. The files of a graph on disk become objects without
+    being read, and its manifest becomes an object that lists them.
 
     Args:
         place: Folder of the store.
-        objects: Files that versions name.
+        objects: Files of the store's versions.
     """
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
 
     def put(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Write a graph; return its object, and the graph as it is stored.
+        """Write a graph; return the name of its object, and the stored graph.
 
         Args:
-            parent: Graph of this store that it grew from, or None. For a graph on disk, only the
-                growth is written, up to a sixteenth of the graph.
+            graph: The graph to write.
+            parent: Graph of this store that it grew from; None if it did not grow. If the parent
+                is on disk, only the new rows are written, up to a sixteenth of the graph.
         """
         store = graph._store
         base = None if parent is None or graph.is_settled else _name_of_base(parent)
@@ -72,13 +73,13 @@ class GraphObjects:
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
             name, graph_on_disk = self._put_mapped(parent._store, written, places, base)
-        # Only caches of the growth have to be computed then.
+        # Reuse the caches of the graph in memory, so that the stored graph does not recompute them.
         graph_on_disk.take_over(graph)
         return name, graph_on_disk
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
-        """Return a path for a new folder, which is deleted at the end of the context."""
+        """Yield a path for a new folder, which is deleted at the end of the context."""
         place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
         try:
             with told_as_unwritable(place.parent):
@@ -87,7 +88,7 @@ class GraphObjects:
             shutil.rmtree(place, ignore_errors=True)
 
     def get(self, name: str) -> Graph:
-        """Return the graph in an object."""
+        """Return the graph stored in an object."""
         document = self._objects.document(name)
         if document.get("kind") != KIND:
             return unpack_graph(*self._objects.get(name), f"Object {name}")[0]
@@ -97,7 +98,11 @@ class GraphObjects:
             raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
 
     def base_of(self, name: str) -> str | None:
-        """Return the object of the graph that heat of this one diffuses on; None for its own."""
+        """Return the object of the graph whose heat diffusion a graph reuses; None for its own.
+
+        Args:
+            name: Object of the graph.
+        """
         base: str | None = self._objects.document(name).get(BASE)
         return base
 
@@ -133,7 +138,7 @@ class GraphObjects:
         return name, self.get(name)
 
     def _take_layers(self, name: str, store: MappedStore) -> None:
-        """Link layers of ``nodegraft propagate``; others are computed again."""
+        """Hard-link the layers of ``nodegraft propagate``; other layers are recomputed later."""
         if store.layers_folder is None or not store.layers_folder.is_dir():
             return
         place = self._place / DERIVED / name / LAYERS
@@ -157,7 +162,7 @@ def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
 
 
 def require_local(objects: Objects) -> None:
-    """Refuse a place of objects in which a graph on disk could not be memory-mapped."""
+    """Refuse objects that are not on this machine, where a graph could not be memory-mapped."""
     if not objects.are_local:
         raise ParameterError(
             "A graph on disk is memory-mapped, so its store needs its objects on this machine: "

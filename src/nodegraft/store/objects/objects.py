@@ -1,8 +1,8 @@
-"""Arrays and JSON objects that are named by the hash of their content.
+"""Content-addressed files of a store: arrays and JSON, named by the hash of their content.
 
-Two versions share equal objects, and a damaged object is found because its name no longer fits.
-Objects are written before the row that names them: an interrupted process leaves files that no
-version names, and never a row without its files.
+Versions share equal objects. A damaged object is found because its hash differs from its name.
+Objects are written before the database row that names them, so an interrupted process may leave
+unused files, but never a row without its files.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
 Value = TypeVar("Value")
 
 OBJECT_NAME = re.compile("[0-9a-f]{64}")
-"""The name of an object: a hash."""
+"""Pattern of an object's name, which is a SHA-256 hash."""
 
 MARKER = "store-id"
-"""The file among a store's objects that says whose they are."""
+"""Marker file in an objects folder, with the id of the store that owns the folder."""
 
 _DRAFT = re.compile(r"\.[0-9a-f]{64}\.[0-9a-f]{32}")
 _REMOVED = re.compile(r"\.removed\.([0-9a-f]{64}\.)?[0-9a-f]{32}")
@@ -47,14 +47,14 @@ class Objects:
     (True, {'of': 'hats'})
 
     Args:
-        place: The folder, which need not exist yet.
-        in_store: Whether it is the default folder, within the store.
+        place: Path or URL of the folder, which need not exist yet.
+        in_store: Whether it is the default folder, inside the folder of the store.
     """
 
     def __init__(self, place: str | Path, in_store: bool = False) -> None:
         self._folder = WriteOnceFolder(place)
         self.in_store = in_store
-        """Whether the place is the store's own folder."""
+        """Whether this is the default folder, inside the folder of the store."""
 
     @property
     def place(self) -> str:
@@ -63,12 +63,12 @@ class Objects:
 
     @property
     def is_link(self) -> bool:
-        """Whether the place is a symbolic link."""
+        """Whether the folder is a symbolic link."""
         local = self._folder.local_path("")
         return local is not None and local.is_symlink()
 
     def marker(self) -> str | None:
-        """Return the id of the store that owns this folder; None without a marker."""
+        """Return the id of the store that owns this folder; None if there is no marker file."""
         try:
             content = self._folder.read(MARKER).decode().strip()
         except FileNotFoundError:
@@ -80,7 +80,7 @@ class Objects:
         return content
 
     def put_marker(self, store_id: str) -> str:
-        """Write the id of the store that owns this folder, unless there is one; return it."""
+        """Write a store's id into the marker file unless the file exists; return the id in it."""
         with told_as_unwritable(self.place):
             self._folder.write(MARKER, f"{store_id}\n".encode())
         return self.marker() or store_id
@@ -88,7 +88,8 @@ class Objects:
     def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
         """Write arrays and JSON; return the name of the object.
 
-        Every array has its own file. The list of them is written last, so a named object is whole.
+        Every array has its own file. The list of these files is written last, so that an
+        interrupted process leaves no incomplete object.
         """
         parts = {name: self.put_array(array) for name, array in arrays.items()}
         return self.put_list(parts, document)
@@ -98,21 +99,23 @@ class Objects:
         return self._write(_packed(array))
 
     def put_list(self, parts: Mapping[str, str], document: Mapping[str, Any]) -> str:
-        """Write an object from JSON and arrays that are written already; return its name.
+        """Write an object of JSON and arrays that are already written; return its name.
 
         Args:
-            parts: Array name -> what :meth:`put_array` or :meth:`put_file` returned.
+            parts: Array name -> file name that :meth:`put_array` or :meth:`put_file` returned.
+            document: JSON of the object.
         """
         listed = {"arrays": dict(parts), "document": document}
         return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
 
     def put_file(self, path: Path, stored: StoredArray) -> str:
-        """Take over an array file, by a hard link if the file system allows; return its name.
+        """Add an existing array file, by hard link if the file system allows; return its name.
 
-        The name comes from the hash that was computed when the file was written: nothing is read.
+        The name is computed from the hash that was recorded when the file was written, so the file
+        is not read.
 
         Args:
-            path: The file, which no process writes any more.
+            path: Path of the file, which no process may write to any more.
             stored: Type, shape and hash of the array.
         """
         header = json.dumps(["array file", stored.to_json()], sort_keys=True)
@@ -123,7 +126,7 @@ class Objects:
 
     @property
     def are_local(self) -> bool:
-        """Whether files are on this machine, so that they can be memory-mapped."""
+        """Whether the folder is on this machine, so that its files can be memory-mapped."""
         return self._folder.local_path("") is not None
 
     def paths(self, name: str) -> dict[str, Path]:
@@ -136,10 +139,11 @@ class Objects:
         return places
 
     def get(self, name: str, prefix: str = "") -> tuple[Arrays, Document]:
-        """Read arrays and JSON of an object; a missing or damaged file is an error.
+        """Read arrays and JSON of an object; raise an error if a file is missing or damaged.
 
         Args:
-            prefix: Read only arrays whose names start with it.
+            name: Name of the object.
+            prefix: Read only arrays whose names start with this prefix.
         """
         parts, document = self._listed(name)
         some = {part: place for part, place in parts.items() if part.startswith(prefix)}
@@ -150,42 +154,43 @@ class Objects:
         return self._listed(name)[1]
 
     def parts(self, name: str) -> dict[str, str]:
-        """Return the files of an object by the names of its arrays."""
+        """Return the file name of each array of an object: array name -> file name."""
         return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
 
     def check(self, name: str, array_files: bool = False) -> None:
-        """Refuse a file that is missing or not as it was written.
+        """Raise an error if a file is missing or its checksum is wrong.
 
         Args:
-            array_files: Whether to skip array files that were taken over: the object that names
-                them has their hash.
+            name: Name of the file.
+            array_files: Whether to skip files that :meth:`put_file` added: their names are not the
+                hashes of their content, which are in the objects that list them.
         """
         content = self._content(name)
         if not (array_files and content.startswith(_ARRAY_FILE)):
             self._require_hash(name, content)
 
     def path_text(self, name: str) -> str:
-        """Return where a file lies, for messages."""
+        """Return the path or URL of a file, for messages."""
         return f"{self._folder.place}/{str(name)[:80]}"
 
     def names_in(self, names: Iterable[str]) -> set[str]:
-        """Return all files of some objects."""
+        """Return the names of all files of some objects, including the objects themselves."""
         found: set[str] = set()
         for name in set(names):
             found |= {name, *self._listed(name)[0].values()}
         return found
 
     def lacks(self, names: Iterable[str]) -> bool:
-        """Return whether a file of some objects is missing."""
+        """Return whether any file of some objects is missing."""
         lists = set(names)
         if not all(self._folder.has(_object_name(name)) for name in lists):
             return True
         return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
-        """Return files whose names a store gives, including leftovers of killed processes.
+        """Return all files with names that a store writes, including leftovers of killed processes.
 
-        Other files in the folder do not belong to the store, and are never deleted.
+        Files with other names do not belong to the store, and are never deleted.
         """
         files, schemes = self._folder.files(), (OBJECT_NAME, _DRAFT, _REMOVED)
         return {
@@ -196,11 +201,11 @@ class Objects:
 
     @staticmethod
     def is_set_aside(name: str) -> bool:
-        """Return whether a file was renamed to be deleted."""
+        """Return whether a file was renamed by :meth:`set_aside` and is to be deleted."""
         return _REMOVED.fullmatch(name) is not None
 
     def set_aside(self, name: str) -> str:
-        """Rename a file that is to be deleted; return its new name, which no version can need.
+        """Rename a file before deleting it, so that no version can use it; return its new name.
 
         Args:
             name: Name of the file, which must be on this machine.
@@ -276,7 +281,7 @@ class Objects:
 
 @contextmanager
 def told_as_unwritable(place: object) -> Iterator[None]:
-    """Turn an OSError into a StoreError that says that nothing was written."""
+    """Convert an OSError into a StoreError that says that nothing was written."""
     try:
         yield
     except OSError as error:
@@ -287,14 +292,14 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 
 def _object_name(name: object) -> str:
-    """Return a name, or raise an error: an object must not name a file outside of the store."""
+    """Return a valid object name; raise an error for a path that could leave the store."""
     if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name
 
 
 def _packed(array: NDArray[Any]) -> bytes:
-    # Not ascontiguousarray: that makes a row out of a single number.
+    # Not ascontiguousarray: it converts a scalar into an array of shape (1,).
     packed: bytes = save({"array": np.asarray(array, order="C")})
     return packed
 

@@ -1,6 +1,7 @@
-"""Folder of a store: ``store.json`` says where its database and its objects are.
+"""Folder of a store: ``store.json`` contains the places of its database and its objects.
 
-A store follows no symbolic link, and deletes objects only where its own marker is.
+For safety, a store does not follow symbolic links, and deletes objects only in a folder that
+contains its own marker file.
 """
 
 import json
@@ -21,21 +22,21 @@ from nodegraft.store.versions.database import DATABASE_FILES, database_url
 from nodegraft.store.versions.journal import Journal
 
 SETTINGS, FORMAT = "store.json", 1
-"""File that describes a store, and the number of its format."""
+"""Name of the file that describes a store, and the version number of its format."""
 
 OBJECTS = "objects"
-"""Folder with the objects of a store, unless its file names another place."""
+"""Default subfolder for the objects of a store, unless ``store.json`` names another place."""
 
 CARDS = "cards"
-"""Folder of the model cards of versions that were promoted."""
+"""Subfolder of the model cards of promoted versions."""
 
 STORE_ID = "store_id"
-"""Setting that holds the random id of a store; the marker among its objects repeats it."""
+"""Setting that holds the random id of a store; the marker file in its objects folder repeats it."""
 
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """Places of the database and the objects, which need not be in the folder of the store."""
+    """Content of ``store.json``: the places of the database and the objects."""
 
     database: str | None
     """URL of the database; None for a file in the folder."""
@@ -49,7 +50,7 @@ class StoreSettings:
 
 
 def settings_in(folder: Path) -> StoreSettings:
-    """Read where the database and objects of a store are."""
+    """Read ``store.json``: the places of a store's database and objects."""
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         number = settings["format"]
@@ -70,7 +71,7 @@ def settings_in(folder: Path) -> StoreSettings:
 
 
 def settings_text(settings: StoreSettings) -> str:
-    """Return the content of the file, byte for byte."""
+    """Return the content of ``store.json`` for some settings."""
     return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
 
 
@@ -85,7 +86,7 @@ def _check(document: dict[str, object]) -> None:
 
 
 def _without_dots(objects: str | None) -> str | None:
-    """Resolve ``..`` in an absolute path; elsewhere it could lead to any place."""
+    """Resolve ``..`` in an absolute path; refuse it in a URL or a relative path."""
     if not objects or ".." not in re.split(r"[/\\\\]", objects):
         return objects
     if not Path(objects).is_absolute():
@@ -94,10 +95,11 @@ def _without_dots(objects: str | None) -> str | None:
 
 
 def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
-    """Open the database of a store, whatever revision its tables have.
+    """Open the database of a store, without checking the revision of its tables.
 
     Args:
-        settings: Content of its file; None to read it.
+        folder: Folder of the store.
+        settings: Content of ``store.json``; None to read the file.
     """
     database = (settings or settings_in(folder)).database
     if database is None and not (folder / DATABASE_FILES[0]).exists():
@@ -109,13 +111,14 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a store that has symbolic links where it writes.
+    """Refuse a store that has symbolic links in places where it writes.
 
-    Otherwise a store from an attacker could have files outside of it overwritten or deleted.
-    ``store.json`` may be a link, as a mounted configuration is: nothing is written through it.
+    Otherwise an attacker's store could make nodegraft overwrite or delete files outside of it.
+    ``store.json`` may be a link, for example to a mounted configuration, because nothing is written
+    to it.
 
     Args:
-        folder: The store, which may be reached through a link itself.
+        folder: Folder of the store; its own path may contain links.
     """
     derived = folder / DERIVED
     places = [folder / name for name in (OBJECTS, DERIVED, CARDS, *DATABASE_FILES)]
@@ -131,10 +134,10 @@ def refuse_links(folder: Path) -> None:
 
 
 def claim_place(objects: Objects) -> str:
-    """Put a marker among the objects of a store that is being made; return the store's id.
+    """Write the marker file of a new store into its objects folder; return the store's id.
 
     Args:
-        objects: Their place; a marker that an interrupted `init` has left is used.
+        objects: The objects folder. A marker that an interrupted `init` has left is reused.
     """
     return objects.put_marker(uuid4().hex)
 
@@ -145,14 +148,14 @@ def write_store_id(connection: Connection, store_id: str) -> None:
 
 
 def require_own_place(connection: Connection, objects: Objects) -> None:
-    """Refuse to delete in a place that is not proven to be this store's."""
+    """Refuse to delete objects in a folder that is not proven to belong to this store."""
     if objects.is_link:
         raise StoreError(
             f"{objects.place} is a symbolic link: nothing is deleted there. Name the folder "
             "that it leads to."
         )
     store_id, marker = read_setting(connection, STORE_ID, None), objects.marker()
-    # The store's own folder may be a copy that was made without the marker.
+    # The default folder needs no marker: a copy of the store may lack it.
     is_own = objects.in_store if marker is None else marker == store_id
     if is_own:
         return

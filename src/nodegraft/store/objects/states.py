@@ -1,4 +1,4 @@
-"""Write and load the snapshots that versions of a store name, and search their texts."""
+"""Graphs, labels, models and texts of a store's versions: write, load, cache and search them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -22,22 +22,24 @@ from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
 
 SEARCHED = 1 << 16
-"""Number of keys that are searched at a time."""
+"""Number of keys that are searched in one block."""
 
 
 class States:
-    """Snapshots of a store. The last two graphs, texts and states are cached, because the live and
-    the newest version are read in turn.
+    """Reader and writer of the graphs, labels, models and texts of versions.
+
+    The last two graphs, texts and states are cached, because reads alternate between the live
+    version and the newest one.
 
     Args:
         place: Folder of the store.
-        objects: Files that versions name.
+        objects: Files of the store's versions.
     """
 
     def __init__(self, place: Path, objects: Objects) -> None:
         self._place, self._objects = place, objects
         self.graphs = GraphObjects(place, objects)
-        """Reads and writes graphs."""
+        """Reader and writer of graphs."""
         self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
         self._states = Memo[State](most=2)
 
@@ -45,7 +47,9 @@ class States:
         """Write labels, model and texts of a state; return the names of all its objects.
 
         Args:
-            texts: Texts of its nodes; None for none.
+            state: The state to write.
+            graph: Object of its graph, which is already stored.
+            texts: Texts of its nodes; None if there are none.
         """
         names = StateNames(
             graph,
@@ -57,10 +61,11 @@ class States:
         return names
 
     def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Write a graph; return its object, and the graph with its cache.
+        """Write a graph; return the name of its object, and the graph with its cache.
 
         Args:
-            parent: Graph of the version that it grew from; None for none.
+            graph: The graph to write.
+            parent: Graph that it grew from; None if it did not grow.
         """
         name, stored_graph = self.graphs.put(graph, parent)
         return name, self._with_cache(name, stored_graph)
@@ -69,19 +74,20 @@ class States:
         return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
-        """Return a state whose graph is settled and stored; its model may have learned nothing."""
+        """Return a state with its graph settled and stored; the model need not be fitted."""
         if state.graph.is_settled:
             return state
         return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
 
     def put_texts(self, texts: NodeTexts) -> str:
-        """Write texts; return their object."""
+        """Write texts; return the name of their object."""
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Write labels and model of a state whose graph is stored already.
+        """Write labels and model of a state whose graph is already stored; return its objects.
 
         Args:
+            state: The state to write.
             names: Objects of a version with the same texts.
         """
         stored = replace(
@@ -94,11 +100,11 @@ class States:
         return stored
 
     def hold(self, state: State, names: StateNames) -> None:
-        """Cache a state that is stored already."""
+        """Add a state that is already stored to the cache."""
         self._states.put(names, state)
 
     def get(self, names: StateNames) -> State:
-        """Return the state in some objects."""
+        """Return the state stored in the named objects, from the cache if possible."""
         return self._states.get(names, lambda: self._read(names))
 
     def _read(self, names: StateNames) -> State:
@@ -118,13 +124,13 @@ class States:
         return State(self.graph(names.graph), labels, model)
 
     def unlearned(self, names: StateNames) -> State:
-        """Return a state whose method has learned nothing, whether or not its model can be read."""
+        """Return a state with an unfitted method; its stored model need not be readable."""
         document = self._objects.document(names.model)
         model = make_method(document["method"], **document["parameters"])
         return State(self.graph(names.graph), self.labels(names.labels), model)
 
     def labels(self, name: str) -> StoreLabels:
-        """Return the labels in an object."""
+        """Return the labels stored in an object."""
         return StoreLabels.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
@@ -135,7 +141,8 @@ class States:
             until: Called every few thousand rows; the work stops when it returns true.
         """
         done = Cleared()
-        # The latest first: what is made of an earlier graph does not reach those grown from it.
+        # Latest state first: rows recomputed for an earlier graph are not reused by graphs that
+        # grew from it.
         for state in reversed(list(self._states.values())):
             more = clear_stale(state.graph, most - done.rows, until)
             done = Cleared(done.rows + more.rows, done.seconds + more.seconds)
@@ -146,11 +153,11 @@ class States:
         return [name for name, _ in self._objects.document(labels)["sessions"]]
 
     def graph(self, name: str) -> Graph:
-        """Return the graph in an object."""
+        """Return the graph stored in an object."""
         return self._graphs.get(name, lambda: self._with_cache(name, self.graphs.get(name)))
 
     def texts_of(self, version: Version, nodes: Sequence[Key]) -> list[str | None]:
-        """Return the text of each node in a version; None where there is none."""
+        """Return the text of each node in a version; None for a node without text."""
         rows = self.graph(version.graph).rows_of(nodes)
         if version.texts is None:
             return [None] * len(rows)
@@ -160,7 +167,9 @@ class States:
         """Return nodes of a version whose key and text together contain all words, best first.
 
         Args:
+            version: Version to search.
             words: Words or parts of words, with blanks between them.
+            limit: Maximum number of nodes.
         """
         keys = self.graph(version.graph).node_keys
         texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
@@ -171,7 +180,7 @@ class States:
         return best_matches(words, zip(nodes, texts, strict=False), limit)
 
     def texts(self, name: str) -> NodeTexts:
-        """Return the texts in an object."""
+        """Return the texts stored in an object."""
         return self._texts.get(name, lambda: _texts_in(*self._objects.get(name)))
 
 
@@ -182,14 +191,14 @@ def _texts_in(arrays: Arrays, document: Document) -> NodeTexts:
 
 
 EXACT, PREFIX = 0, 1
-"""Ranks of a node whose key is the words, or starts with them."""
+"""Search ranks of a node: its key equals the query, or its key starts with the query."""
 
 WORD_START, ANYWHERE = 2, 3
-"""Ranks of a node in which every word is the start of a word, or is found anywhere."""
+"""Search ranks of a node: every query word starts a word of it, or is somewhere in it."""
 
 
 def rank(words: str, key: Key, text: str) -> int | None:
-    """Return how well a node matches, 0 for the best; None if a word is missing.
+    """Return the search rank of a node, 0 for the best match; None if a query word is missing.
 
     >>> [rank("felt", key, "a felt hat") for key in ("felt", "felt-2", "p7")]
     [0, 1, 2]
@@ -197,7 +206,9 @@ def rank(words: str, key: Key, text: str) -> int | None:
     (3, None)
 
     Args:
-        words: Words with blanks between them, in lower case.
+        words: Query words with blanks between them, in lower case.
+        key: Key of the node.
+        text: Text of the node.
     """
     name = str(key).casefold()
     if name.startswith(words):
@@ -210,10 +221,12 @@ def rank(words: str, key: Key, text: str) -> int | None:
 
 
 def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> list[Key]:
-    """Return the nodes that match best: by rank, and in their order within a rank.
+    """Return the best matching nodes, sorted by rank; nodes of equal rank keep their order.
 
     Args:
-        words: Words with blanks between them; case is ignored.
+        words: Query words with blanks between them; case is ignored.
+        nodes: Key and text of each node.
+        limit: Maximum number of nodes.
     """
     wanted = " ".join(words.casefold().split())
     lists: list[list[Key]] = [[], [], [], []]

@@ -25,37 +25,37 @@ AUDIT = sa.Table(
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One change that is not a version: of a setting or of a token."""
+    """Audit log entry: a change of a setting or of a token, which makes no version."""
 
     number: int
-    """1 for the first."""
+    """Number of the entry; the first entry has number 1."""
 
     action: str
-    """What was done, such as ``set`` or ``token add``."""
+    """Name of the action, such as ``set`` or ``token add``."""
 
     detail: dict[str, Any]
-    """The old and the new value, as plain JSON; never a secret."""
+    """Details as plain JSON, such as the old and the new value; never a token's secret."""
 
     by: str
-    """Who did it."""
+    """Author of the change."""
 
     note: str
-    """Why, in their words."""
+    """Author's note on the change."""
 
     at: datetime
-    """When, in UTC."""
+    """Time of the change, in UTC."""
 
 
 def add_audit_entry(
     connection: sa.Connection, action: str, detail: dict[str, Any], intent: Intent
 ) -> None:
-    """Add an entry in the transaction that makes the change."""
+    """Add an audit entry, in the same transaction as the change."""
     who = {"by": intent.author_name, "note": intent.note, "at": now()}
     connection.execute(sa.insert(AUDIT).values(action=action, detail=detail, **who))
 
 
 def rewrite_audit(connection: sa.Connection, change: Callable[[str], str]) -> None:
-    """Change the notes and details of all entries; only a purge may."""
+    """Apply a function to all text in audit notes and details; only a purge may call this."""
     for entry in audit_entries(connection):
         note, detail = change(entry.note), _changed(entry.detail, change)
         if (note, detail) != (entry.note, entry.detail):
@@ -74,6 +74,6 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def audit_entries(connection: sa.Connection) -> list[AuditEntry]:
-    """Return all entries, oldest first."""
+    """Return all audit entries, oldest first."""
     rows = connection.execute(sa.select(AUDIT).order_by(AUDIT.c.number)).mappings()
     return [AuditEntry(**in_utc(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""Connection to the database of a store, and errors that say what to do."""
+"""Connection to the database of a store, with error messages that advise the user."""
 
 import os
 import sqlite3
@@ -24,13 +24,13 @@ with extra("store", package="sqlalchemy", purpose="A store"):
     )
 
 WAIT_SECONDS = 30
-"""How long a writer waits for another writer, or for the database server."""
+"""Timeout in seconds for a lock of another writer, or for the database server."""
 
 ATTEMPTS = 100
-"""Attempts of a read-only user to open a database that other processes are opening."""
+"""Maximum number of attempts to open an SQLite file read-only while other processes open it."""
 
 DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
-"""Files of SQLite in the folder of a store."""
+"""Names of SQLite's files in the folder of a store: the database first."""
 
 _SENTENCES = {
     "readonly database": (
@@ -42,24 +42,26 @@ _SENTENCES = {
         "Nothing was written; try again when it has finished."
     ),
 }
-"""Part of an SQLite error -> message for the user."""
+"""Part of an SQLite error message -> message for the user."""
 
 
 def database_url(folder: Path, database: str | None) -> str | URL:
     """Return the URL of a store's database.
 
     Args:
-        database: URL in its settings; None for a file in the folder.
+        folder: Folder of the store.
+        database: URL in ``store.json``; None for an SQLite file in the folder.
     """
-    # A URL as text would be parsed, and the name of the folder may contain any character.
+    # Build a URL object: a string would be parsed, and the folder name may contain any character.
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 
 def connected(url: str | URL, create: bool = False) -> Engine:
-    """Return a database engine; what it has committed survives a power failure.
+    """Return a database engine whose commits survive a power failure.
 
     Args:
-        create: Whether a missing SQLite file is created now. Later connections never create one.
+        url: URL of the database.
+        create: Whether to create a missing SQLite file now. Later connections never create it.
     """
     options: dict[str, Any] = {}
     try:
@@ -69,7 +71,8 @@ def connected(url: str | URL, create: bool = False) -> Engine:
             return _read_only_engine(file)
         if file:
             if create:
-                # SQLite takes an empty file for a new database; without a file it says why.
+                # SQLite uses an empty file as a new database. If the file cannot be created, the
+                # error of the first connection explains it.
                 with suppress(OSError):
                     Path(file).touch(mode=0o644)
             options["creator"] = lambda: _open_existing(file)
@@ -77,7 +80,7 @@ def connected(url: str | URL, create: bool = False) -> Engine:
     except (NoSuchModuleError, ImportError) as error:
         raise StoreError(f"The database cannot be reached: {error}") from error
     except (ArgumentError, ValueError) as error:
-        # Do not repeat the URL: the part that was not understood may belong to the password.
+        # The message must not contain the URL: the invalid part may belong to the password.
         raise StoreError(
             "The database cannot be reached: its URL is not understood. It looks like "
             "postgresql+psycopg://user:password@host/name; in a password write @ as %40, : as %3A "
@@ -98,7 +101,7 @@ def has_password(url: str | URL) -> bool:
 
 
 def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
-    """Return an error that says what went wrong with a database, without its password."""
+    """Return a readable error for a database failure, with passwords removed."""
     reason = str(getattr(error, "orig", None) or error)
     for fragment, sentence in _SENTENCES.items():
         if fragment in reason:
@@ -115,7 +118,7 @@ def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
 
 @contextmanager
 def skip_locked(connection: Connection) -> Iterator[None]:
-    """Let statements fail at once, instead of waiting, where another process holds a lock."""
+    """Make statements fail at once, instead of waiting, if another process holds a lock."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
         yield
@@ -124,26 +127,26 @@ def skip_locked(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        # The pool gives this connection to others.
+        # Restore the timeout, because the pool reuses this connection.
         connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
 
 
 def erase_on_delete(connection: Connection) -> None:
-    """Overwrite deleted data from now on, where the database supports it."""
+    """Make the database overwrite data that is deleted from now on, if it supports that."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete=ON")
 
 
 _REWRITE_POSTGRESQL = (
-    # The planner's statistics hold samples of the columns, so they are computed again.
+    # Recompute the planner's statistics, too, because they contain samples of the columns.
     "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
-    # The old statistics are still in the file of their table.
+    # Erase the old statistics from the file of their own table.
     "VACUUM FULL pg_statistic",
 )
 
 
 def erase_free_space(engine: Engine) -> None:
-    """Rewrite a store's tables without deleted data."""
+    """Rewrite the tables of a store, so that the database files contain no deleted data."""
     try:
         if engine.dialect.name == "sqlite":
             # VACUUM cannot run in a transaction.
@@ -175,7 +178,7 @@ def _passwords(url: URL) -> list[str]:
 
 
 def _timeouts(url: URL) -> dict[str, Any]:
-    """Return timeouts for PostgreSQL, which otherwise waits forever."""
+    """Return connection options with timeouts for PostgreSQL, which has none by default."""
     if url.get_backend_name() != "postgresql":
         return {}
     options = url.query.get("options", "")
@@ -184,14 +187,14 @@ def _timeouts(url: URL) -> dict[str, Any]:
 
 
 class _FileConnection(sqlite3.Connection):
-    """Connection to an SQLite file that knows which file it has opened."""
+    """SQLite connection that remembers the path and identity of the file that it opened."""
 
     file: str
     identity: tuple[int, int]
 
 
 def _sqlite_file(url: URL) -> str:
-    """Return the path of an SQLite database; empty for databases that are no plain file."""
+    """Return the path of an SQLite database; empty if the database is not a plain file."""
     file = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and file != ":memory:"
     return file if is_file and not file.startswith("file:") else ""
@@ -207,7 +210,8 @@ def _file_identity(file: str) -> tuple[int, int] | None:
 
 
 def _open_existing(file: str) -> sqlite3.Connection:
-    # Before opening: if the file is replaced between the two, the next checkout finds out.
+    # Read the identity before opening: if the file is replaced in between, the next checkout from
+    # the pool detects it.
     identity = _file_identity(file)
     if identity is None:
         raise StoreUnreachableError(
@@ -221,10 +225,10 @@ def _open_existing(file: str) -> sqlite3.Connection:
 
 
 def _require_same_file(connection: _FileConnection, *_: object) -> None:
-    """Let the pool connect again if the file was moved, deleted or replaced since.
+    """Make the pool reconnect if the SQLite file was moved, deleted or replaced.
 
-    An open connection would go on with the file that it has opened, wherever that is now: tokens
-    that are revoked in the new file would stay valid, and changes would be lost.
+    An open connection would continue to use the old file: tokens that are revoked in the new file
+    would stay valid, and changes would be lost.
     """
     if _file_identity(connection.file) != connection.identity:
         raise DisconnectionError(f"{connection.file} was moved or replaced.")
@@ -236,8 +240,8 @@ def _only_readable(file: str) -> bool:
 
 
 def _read_only_engine(file: str) -> Engine:
-    """Return an engine for a user who cannot write the log file that SQLite needs beside it."""
-    # Each connection is new, because it must check whether another process is writing.
+    """Return an engine for a user without write access, who cannot create SQLite's log files."""
+    # Do not pool connections: each new one must check whether another process is writing.
     engine = create_engine("sqlite://", creator=lambda: _open_read_only(file), poolclass=NullPool)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -252,14 +256,15 @@ def _open_read_only(file: str) -> sqlite3.Connection:
 
 
 def _try_read_only(file: str) -> sqlite3.Connection:
-    # If there is a log file, another process writes, and SQLite can read its files. Otherwise all
-    # data is in this file.
+    # A log file exists if another process has the database open; SQLite then reads both files.
+    # Otherwise all data is in the database file, which is opened as immutable.
     how = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
     address = f"file:{quote(file)}?{how}"
     connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
     connection.isolation_level = None
     try:
-        # This fails if the last writer has removed its log meanwhile, and keeps it otherwise.
+        # Read once: this fails if the last writer has removed the log file meanwhile. Otherwise it
+        # prevents the removal.
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
         connection.close()
@@ -268,10 +273,12 @@ def _try_read_only(file: str) -> sqlite3.Connection:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    # Otherwise each table would be created outside of the transaction: see _begin_sqlite.
+    # Disable the driver's own transactions, which would not include the creation of tables:
+    # _begin_sqlite begins each transaction instead.
     connection.isolation_level = None
     cursor = connection.cursor()
-    # Readers do not wait for a writer; a commit is on the disk when it returns.
+    # With these settings, readers do not wait for a writer, and a commit is flushed to disk before
+    # it returns.
     for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")

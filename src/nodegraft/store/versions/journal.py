@@ -1,9 +1,9 @@
-"""History of a store in its database: rows of versions and promotions, never changed.
+"""Database tables of a store's history: append-only rows of versions and promotions.
 
 The last promotion names the live version. The newest version is the candidate while it differs from
-the live one; no alias is stored. The number of a version is one more than that of its parent, and
-is the primary key: of two processes that start from the same version the database refuses one,
-without a lock.
+the live one; this is computed, not stored. The number of a version is the primary key and one more
+than the number of its parent: if two processes change the same version, the database refuses the
+second one, without a lock.
 """
 
 import sqlite3
@@ -57,15 +57,15 @@ REQUEST_KEY = {
     "sqlite": "json_extract(measures, '$.request.key')",
     "postgresql": "measures -> 'request' ->> 'key'",
 }
-"""Expression for the key of the request that made a version; the index has the same words."""
+"""SQL expression for a version's idempotency key; it must equal the expression of the index."""
 
 
 class Journal:
-    """Tables of versions and promotions.
+    """Database with the tables of versions and promotions.
 
     Args:
         url: SQLAlchemy URL of the database.
-        create: Whether a missing SQLite file is created.
+        create: Whether to create a missing SQLite file.
     """
 
     def __init__(self, url: str | sa.URL, create: bool = False) -> None:
@@ -100,23 +100,27 @@ class Journal:
             return Version(**in_utc(row))
 
     def newest(self) -> Version:
-        """Return the newest version that changed something, not only pruned others."""
+        """Return the newest version that is not a prune."""
         with self.connection() as connection:
             number = newest_in(connection)
         return self.version(number)
 
     def heads(self) -> "Heads":
-        """Return the live version and the newest one, as they were at one moment."""
+        """Return the live version and the newest one, read in one transaction."""
         with self.connection() as connection:
             return heads_in(connection)
 
     def overview(self) -> "tuple[Heads, list[Version]]":
-        """Return the live version, the newest one and all versions, as they were at one moment."""
+        """Return the live version, the newest one and all versions, read in one transaction."""
         with self.connection() as connection:
             return heads_in(connection), versions_in(connection)
 
     def version_for(self, key: str) -> Version | None:
-        """Return the version that a request made; None if it made none."""
+        """Return the version that the request with an idempotency key made; None if there is none.
+
+        Args:
+            key: Idempotency key of the request.
+        """
         asked = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
             row = connection.execute(sa.select(VERSIONS).where(asked == key)).mappings().first()
@@ -137,12 +141,12 @@ class Journal:
         *rows: Version | Promotion,
         confirm: Callable[[sa.Connection], None] | None = None,
     ) -> None:
-        """Add rows, all or none of them.
+        """Add versions and promotions in one transaction.
 
         Args:
             rows: Versions and promotions, numbered from one more than the newest.
-            confirm: Is called within the transaction, when no other process can write any more; an
-                error that it raises undoes the transaction.
+            confirm: Function that is called within the transaction, while no other process can
+                write; an error that it raises rolls back the transaction.
         """
         try:
             with self.transaction() as connection:
@@ -154,11 +158,11 @@ class Journal:
 
     @contextmanager
     def connection(self) -> Iterator[sa.Connection]:
-        """Read the database as it is at one moment; errors say what to do."""
+        """Open a connection that reads a consistent snapshot; convert errors to StoreError."""
         try:
             with self.engine.connect() as connection:
                 if connection.dialect.name == "postgresql":
-                    # Otherwise each statement would see what others have written meanwhile.
+                    # By default, each statement would see what other processes wrote meanwhile.
                     connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
@@ -166,10 +170,10 @@ class Journal:
 
     @contextmanager
     def transaction(self, alone: bool = False) -> Iterator[sa.Connection]:
-        """Write to the database in one transaction; an error undoes it.
+        """Open a transaction, which is rolled back if an error is raised.
 
         Args:
-            alone: Whether other writers wait until the end.
+            alone: Whether the transaction is exclusive: other writers wait until its end.
         """
         try:
             with self.engine.begin() as connection:
@@ -177,14 +181,14 @@ class Journal:
                     connection.execute(sa.text(_ALONE[self.engine.dialect.name]))
                 yield connection
         except IntegrityError:
-            # The caller knows what it means.
+            # Callers handle this error themselves.
             raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
 
 
 _ALONE = {
-    # SQLite has one writer at a time; a statement that changes no row makes it this transaction.
+    # SQLite allows one writer at a time; this statement changes no row, but takes the write lock.
     "sqlite": LOCK_ONLY,
     "postgresql": "LOCK TABLE versions, promotions IN SHARE ROW EXCLUSIVE MODE",
 }
@@ -192,7 +196,7 @@ _ALONE = {
 
 @contextmanager
 def readable_rows() -> Iterator[None]:
-    """Raise a StoreError if rows of the database hold what nodegraft does not write."""
+    """Convert errors from invalid database rows to StoreError."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -210,7 +214,7 @@ def versions_in(connection: sa.Connection) -> list[Version]:
 
 
 def newest_in(connection: sa.Connection) -> int | None:
-    """Return the number of the newest version that changed something; None if there is none."""
+    """Return the number of the newest version that is not a prune; None if there is none."""
     newest = sa.select(sa.func.max(VERSIONS.c.number)).where(VERSIONS.c.action != "prune")
     number: int | None = connection.execute(newest).scalar()
     return number
@@ -218,13 +222,13 @@ def newest_in(connection: sa.Connection) -> int | None:
 
 @dataclass(frozen=True)
 class Heads:
-    """The live version and the newest one, as they were at one moment."""
+    """The live version and the newest one, read in one transaction."""
 
     live: Version
-    """Version that predictions come from."""
+    """The live version, which predictions come from."""
 
     newest: Version
-    """Newest version that changed something."""
+    """Newest version that is not a prune."""
 
     @property
     def candidate(self) -> Version | None:
@@ -259,11 +263,11 @@ def pruned_in(connection: sa.Connection) -> dict[int, Version]:
 
 
 def write_rows(connection: sa.Connection, *rows: Version | Promotion) -> None:
-    """Add rows; a promotion of a version that was pruned meanwhile is refused."""
+    """Add rows; raise an error for a promotion of a version that was pruned meanwhile."""
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
         connection.execute(sa.insert(table).values(**vars(row)))
-    # No other process can prune after the first row.
+    # Check after writing: the write lock prevents other processes from pruning now.
     pruned = pruned_in(connection)
     for row in rows:
         if isinstance(row, Promotion):
@@ -271,10 +275,11 @@ def write_rows(connection: sa.Connection, *rows: Version | Promotion) -> None:
 
 
 def rewrite_rows(connection: sa.Connection, rows: Iterable[Version | Promotion]) -> None:
-    """Change existing rows; only a purge may.
+    """Overwrite existing rows; only a purge may call this.
 
     Args:
-        rows: Versions and promotions with the numbers of existing rows.
+        connection: Connection in a transaction.
+        rows: New content of versions and promotions, with the numbers of the existing rows.
     """
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
@@ -282,10 +287,11 @@ def rewrite_rows(connection: sa.Connection, rows: Iterable[Version | Promotion])
 
 
 def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
-    """Raise an error for a version whose objects were pruned.
+    """Raise an error if the objects of a version were pruned.
 
     Args:
-        pruned: The pruned versions, each with the version that pruned it.
+        number: Number of the version.
+        pruned: The pruned versions by number, each with the version that pruned it.
     """
     if number in pruned:
         by = pruned[number]
@@ -298,7 +304,7 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
 def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a row as a dictionary whose time ``at`` is in UTC."""
-    # SQLite keeps no time zone; what was written is UTC.
+    # SQLite stores no time zone; all stored times are in UTC.
     at = row["at"]
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def lineage(versions: Sequence[Version]) -> list[Version]:
-    """Return the versions whose changes the newest one still contains, oldest first.
+    """Return the versions whose changes the newest version still contains, oldest first.
 
     A version that restored an earlier one (an undo of the then newest version, or a discard) is
-    left out together with the versions that it took back.
+    left out together with the versions that it reverted.
 
     Args:
         versions: All versions, oldest first.
@@ -33,17 +33,18 @@ def lineage(versions: Sequence[Version]) -> list[Version]:
 
 
 def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
-    """Return the versions that were made since the store last equalled its live version.
+    """Return the versions that were added since the newest version last equalled a given one.
 
     Args:
         versions: All versions, oldest first.
+        live: Version to compare with, usually the live version.
     """
     last = max(version.number for version in versions if version.names == live.names)
     return [version for version in versions if version.number > last and version.action != "prune"]
 
 
 def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Preview, Diff]":
-    """Return how the predictions, classes and history of two versions differ."""
+    """Compare the predictions, classes and history of two versions."""
     preview = store.diff(before.number, after.number)
     known, known_after = (store.state(version.number).labels for version in (before, after))
     last = max(before.number, after.number)
@@ -61,20 +62,24 @@ def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Previ
 
 
 def _restored(version: Version, by_number: dict[int, Version]) -> int | None:
-    """Return the number of the earlier version that a version brought back, if it did."""
+    """Return the number of the earlier version that a version restored; None if it restored none.
+
+    Args:
+        by_number: All versions by number.
+    """
     number: int | None = None
     if version.action == "discard":
         number = version.detail["version"]
     elif version.action == "undo":
         number = by_number[version.detail["version"]].parent
-    # An undo of an older version applies later changes again: it restores none.
+    # The undo of an older version applies later changes again, so it restores no earlier version.
     if number is None or by_number[number].names != version.names:
         return None
     return number
 
 
 def live_versions(promotions: Sequence[Promotion]) -> list[int]:
-    """Return the versions that rollbacks lead back to, one after the other; the live one is last.
+    """Return the stack of live versions: the last is live, and each rollback removes the last.
 
     Args:
         promotions: All promotions, oldest first.

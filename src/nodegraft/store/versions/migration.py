@@ -18,7 +18,7 @@ from nodegraft.store.versions.row_digests import write_digests
 _SCRIPTS = Path(__file__).parent / "migrations"
 
 _LOCK = {
-    # Not every database has a table yet that could be locked.
+    # A new database has no table that could be locked, so lock something else.
     "sqlite": ("ROLLBACK", "BEGIN IMMEDIATE"),
     "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
 }
@@ -30,10 +30,10 @@ class Migration:
     """Result of a migration."""
 
     before: str
-    """The revision before."""
+    """Revision of the tables before the migration."""
 
     after: str
-    """The revision after; the same if there was nothing to do."""
+    """Revision of the tables after it; the same if they were up to date."""
 
 
 def migrated(url: str | URL) -> Journal:
@@ -48,7 +48,7 @@ def migrated(url: str | URL) -> Journal:
 
 
 def migrate(journal: Journal) -> Migration:
-    """Migrate the tables of a store in one transaction."""
+    """Migrate the tables of a store's database in one transaction."""
     before = _known_revision(journal)
     if before != _newest():
         _upgrade(journal)
@@ -68,7 +68,7 @@ def require_free(url: str) -> None:
 
 
 def require_current(journal: Journal) -> None:
-    """Refuse a database whose tables are older or newer than this version's."""
+    """Refuse a database whose tables have another revision than this nodegraft needs."""
     current = _known_revision(journal)
     if current != _newest():
         raise OutdatedStoreError(
@@ -78,7 +78,7 @@ def require_current(journal: Journal) -> None:
 
 
 def _upgrade(journal: Journal) -> None:
-    # Alembic is slow to import, and only needed here.
+    # Import Alembic here, because it is slow to import and not needed elsewhere.
     from alembic import command
     from alembic.config import Config
 
@@ -122,7 +122,7 @@ def _newest() -> str:
 
 
 def _known_revision(journal: Journal) -> str:
-    """Return the revision of a store's tables; refuse one that this nodegraft does not know."""
+    """Return the revision of a store's tables; raise an error if it is unknown."""
     current, known = _revision(journal), _revisions()
     if current is None:
         raise UnfinishedStoreError
@@ -133,7 +133,7 @@ def _known_revision(journal: Journal) -> str:
                 f"{state}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
                 "read: create the store again with `nodegraft init`."
             )
-        # A name that no nodegraft gives its tables is damage.
+        # All releases use decimal numbers: any other revision is damage.
         raise (NewerStoreError if current.isdecimal() else StoreError)(
             f"{state}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
             "that made it."
@@ -142,7 +142,7 @@ def _known_revision(journal: Journal) -> str:
 
 
 def _revision(journal: Journal) -> str | None:
-    """Return the revision of a database; None without tables."""
+    """Return the revision of a database; None if it has no tables."""
     with journal.connection() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None

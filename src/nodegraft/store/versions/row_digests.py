@@ -1,8 +1,8 @@
-"""Checksums of the rows in a store's SQLite file, brought up to date by every commit.
+"""Checksums of the rows in a store's SQLite file, updated by every commit.
 
-SQLite checks the form of its file, not what rows say: a flipped bit in a note or in the name of an
-object would pass. So the hash of each table's rows is kept among the settings. PostgreSQL has data
-checksums of its own (``initdb --data-checksums``), so its tables have none of these.
+SQLite's integrity check finds damage to the structure of the file, but not a flipped bit in a note
+or in the name of an object. So the settings table also stores a hash of each table's rows.
+PostgreSQL has its own data checksums (``initdb --data-checksums``), so it needs no such hashes.
 """
 
 import hashlib
@@ -17,39 +17,39 @@ with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import Connection, Engine, event
 
 APPENDED = ("versions", "promotions", "audit")
-"""Tables whose rows never change: their hash is extended by new rows."""
+"""Append-only tables: a new row extends the hash of its table, without reading old rows."""
 
 COVERED = (*APPENDED, "settings", "tokens")
-"""All tables whose rows are covered."""
+"""All tables that have a checksum."""
 
 PREFIX = "digest:"
-"""Start of the names of settings that hold the hashes."""
+"""Name prefix of the settings that store the checksums."""
 
 LOCK_ONLY = "DELETE FROM versions WHERE number < 0"
-"""Deletes no row, but makes a transaction the only writer."""
+"""Statement that deletes no row, but takes SQLite's write lock."""
 
 _WRITE = re.compile(r'\s*(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+"?(\w+)', re.IGNORECASE)
 _NEWEST = 2**63 - 1
-"""Largest integer of SQLite."""
+"""Largest integer in SQLite; a larger row number is damage."""
 _CHANGES, _BROKEN = "nodegraft changes", "nodegraft broken"
 
 
 def keep_digests(engine: Engine) -> None:
-    """Bring the hashes of changed tables up to date in every transaction of an engine."""
+    """Update the hashes of changed tables in every transaction of a database engine."""
     event.listen(engine, "begin", _begin)
     event.listen(engine, "before_cursor_execute", _note_write)
     event.listen(engine, "commit", _write_changed)
 
 
 def write_digests(connection: Connection) -> None:
-    """Write the hashes of all tables, after a migration."""
+    """Compute and write the hashes of all tables, after a migration."""
     database = _driver(connection)
     for table in _tables(database):
         _write(database, table, _digest(database, table))
 
 
 def wrong_tables(connection: Connection) -> list[str]:
-    """Return the tables whose rows are not as they were written."""
+    """Return the names of the tables whose rows do not match their checksum."""
     database = _driver(connection)
     return [table for table in _tables(database) if not _is_whole(database, table)]
 
@@ -66,10 +66,10 @@ def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> Non
     changes: dict[str, bool] = connection.info.setdefault(_CHANGES, {})
     extends = is_added and table in APPENDED
     if table not in changes and not extends:
-        # SQLite refuses at once, without waiting, to let a transaction write that has read what
-        # another one has changed since: so it becomes the one writer before it reads.
+        # Take the write lock before the first read: if another process writes after that read,
+        # SQLite refuses the write lock at once, without waiting.
         connection.exec_driver_sql(LOCK_ONLY)
-        # A new hash of all rows must not cover up a row that was damaged before.
+        # Check the old hash: a new hash of all rows would hide a row that was damaged before.
         if not _is_whole(_driver(connection), table):
             connection.info.setdefault(_BROKEN, set()).add(table)
     changes[table] = changes.get(table, True) and extends
@@ -87,18 +87,23 @@ def _write_changed(connection: Connection) -> None:
 
 
 def _is_whole(database: sqlite3.Connection, table: str) -> bool:
-    """Return whether the rows of a table are as they were written."""
+    """Return whether the rows of a table match their checksum."""
     return _read(database, table) == _digest(database, table)
 
 
 def _digest(
     database: sqlite3.Connection, table: str, before: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the chained hash of rows, continued from an earlier one for appended tables."""
+    """Return the chained hash of a table's rows.
+
+    Args:
+        before: For an append-only table, the earlier hash to extend by new rows; None to hash all
+            rows.
+    """
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
     arguments: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
     chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
-    # Both parts are constants of this file.
+    # No SQL injection is possible: both inserted parts are constants of this file.
     for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", arguments):  # noqa: S608
         content = json.dumps([digest, *row], default=repr).encode()
         digest = hashlib.sha256(content).hexdigest()
@@ -113,7 +118,7 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
         written = None if row is None else json.loads(row[0])
     except (ValueError, TypeError):
         return None
-    # A hash that was damaged itself counts as missing.
+    # A damaged checksum entry counts as missing.
     if not isinstance(written, dict) or written.keys() != {"last", "digest"}:
         return None
     if type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:
@@ -132,5 +137,5 @@ def _tables(database: sqlite3.Connection) -> list[str]:
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
-    # Not through SQLAlchemy, whose events would note these writes.
+    # Bypass SQLAlchemy, whose events would record these writes as changes.
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)

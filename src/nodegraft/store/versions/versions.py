@@ -1,4 +1,4 @@
-"""Versions of a store: which one is live, how a version is added, and the quality gate."""
+"""Versions of a store: add, promote and roll back versions, and apply the quality gate."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -30,16 +30,16 @@ WITHOUT_PROMOTION = "To review the version before it is live, omit promote=True 
 
 @dataclass(frozen=True)
 class Draft:
-    """A version that is not stored yet."""
+    """Version that is not stored yet."""
 
     action: str
-    """Name of the change."""
+    """Name of the action, such as ``add`` or ``refit``."""
 
     detail: dict[str, Any]
     """Arguments of the change, as plain JSON."""
 
     measures: dict[str, Any]
-    """Measurements before and after."""
+    """Measurements to store with the version, such as held-out accuracy before and after."""
 
 
 class Versions:
@@ -47,13 +47,13 @@ class Versions:
 
     Args:
         journal: Database of the store.
-        objects: Files that versions name.
+        objects: Files of the store's versions.
     """
 
     def __init__(self, journal: Journal, objects: Objects) -> None:
         self.journal, self._objects = journal, objects
         self.on_promotion: Callable[[int], object] = lambda number: None
-        """Is called with the number of a version after its promotion is committed."""
+        """Callback with the number of a promoted version, called after the commit."""
 
     @property
     def live(self) -> int:
@@ -62,7 +62,7 @@ class Versions:
 
     @property
     def candidate(self) -> Version:
-        """Version that waits for review; an error if none does."""
+        """Version that waits for review; an error is raised if there is none."""
         heads = self.journal.heads()
         if heads.candidate is None:
             raise NoCandidateError(heads.live.number)
@@ -83,10 +83,10 @@ class Versions:
         refuse_pruned(version.number, self.journal.pruned())
 
     def made_for(self, key: IdempotencyKey) -> Version | None:
-        """Return the version that an earlier copy of a request made; None if there is none.
+        """Return the version that an earlier attempt of a request made; None if there is none.
 
         Args:
-            key: Key of the request; it is refused if it was used for another request.
+            key: Key of the request; an error is raised if it was used for a different request.
         """
         version = self.journal.version_for(key.key)
         if version is not None:
@@ -98,7 +98,8 @@ class Versions:
 
         Args:
             number: Number of the version; None for the candidate.
-            only_waiting: Whether to refuse a version that does not wait for review.
+            only_waiting: Whether to refuse a version that is not waiting for review.
+            intent: Author and note.
         """
         chosen = self.candidate if number is None else self.journal.version(number)
         if not only_waiting:
@@ -150,10 +151,10 @@ class Versions:
         return promotion
 
     def begin(self, intent: Intent) -> tuple[Version, Promotion | None]:
-        """Return the version to change; and the last promotion if the new version goes live.
+        """Return the version to change, and the last promotion if the new version goes live.
 
         Args:
-            intent: Whether the quality gate is overridden, and whether the version goes live.
+            intent: Whether to override the quality gate, and whether to make the version live.
         """
         if intent.override and intent.promote:
             raise StoreError(
@@ -164,10 +165,12 @@ class Versions:
         return parent, self.last_promotion(parent) if intent.promote else None
 
     def last_promotion(self, parent: Version, after: StateNames | None = None) -> Promotion:
-        """Return the last promotion; refuse to make an unreviewed version live with a new one.
+        """Return the last promotion; raise an error if an unreviewed version would go live.
 
         Args:
-            after: The objects of the new version, if they are known before it is made.
+            parent: Version that the new version is based on. It must equal the live version,
+                unless the new version does.
+            after: Objects of the new version; None if they are not known yet.
         """
         last = self.journal.promotions()[-1]
         if self.journal.version(last.version).names not in (parent.names, after):
@@ -185,8 +188,12 @@ class Versions:
         """Store a new version.
 
         Args:
-            parent: The newest version, which the new one was made from.
-            last: The last promotion, if the new version goes live in the same transaction.
+            parent: Newest version, on which the new one is based.
+            draft: Action and measurements of the new version.
+            names: Objects of the new version.
+            intent: Author, note and idempotency key.
+            last: The last promotion if the new version goes live in the same transaction; None
+                otherwise.
         """
         number, who = parent.number + 1, (intent.author_name, intent.note, now())
         key = intent.idempotency_key
@@ -210,14 +217,26 @@ class Versions:
 
 
 def refuse_drop(diff: "Preview", advice: str) -> None:
-    """Raise an error if held-out accuracy drops."""
+    """Raise an error if a comparison shows a drop of held-out accuracy.
+
+    Args:
+        diff: Comparison of the versions before and after the change.
+        advice: End of the error message.
+    """
     objections = diff.objections()
     if objections:
         raise GateError(objections, advice)
 
 
 def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
-    """Raise an error if a promotion would lose all held-out nodes, which measure accuracy."""
+    """Raise an error if a version to promote has lost all held-out nodes.
+
+    Without them, accuracy cannot be measured.
+
+    Args:
+        labels: Labels of the version before.
+        diff: Comparison of the versions before and after the change.
+    """
     num_held_out = sum(map(len, labels.held_out.values()))
     if num_held_out and not diff.before.nodes:
         raise GateError(
@@ -227,7 +246,7 @@ def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
 
 
 def diff_measures(diff: "Preview") -> dict[str, Any]:
-    """Return what is stored of a comparison."""
+    """Return the measurements of a comparison that are stored with a version."""
     return {
         "before": diff.before.to_json(),
         "after": diff.after.to_json(),

@@ -1,4 +1,4 @@
-"""Environment of Alembic: it uses the connection that it is given."""
+"""Alembic environment that uses the database connection of its caller."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from nodegraft.store.versions.journal import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    # One transaction for all revisions, so that an interruption changes nothing.
+    # Run all revisions in one transaction, so that an interrupted migration changes nothing.
     transactional_ddl=True,
 )
 with context.begin_transaction():

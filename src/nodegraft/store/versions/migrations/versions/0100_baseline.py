@@ -1,4 +1,4 @@
-"""All tables of nodegraft 0.1.0; revisions are numbered by the release that brings them."""
+"""Create all tables of nodegraft 0.1.0. Each revision has the number of its release."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -26,7 +26,7 @@ def upgrade() -> None:
         sa.Column("measures", sa.JSON, nullable=False),
         sa.Column("texts", sa.String(64)),
     )
-    # A request key is found without reading every row, and used once.
+    # The index finds a request key without reading every row, and makes it unique.
     key = REQUEST_KEY[op.get_bind().dialect.name]
     op.create_index("versions_request", "versions", [sa.text(f"({key})")], unique=True)
     op.create_table(
