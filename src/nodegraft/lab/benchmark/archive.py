@@ -1,4 +1,4 @@
-"""Folder of records: one file for each run until they are packed, and one for each failed job."""
+"""Archive of run records: one file per run until they are packed, and one per failed job."""
 
 import json
 import re
@@ -24,20 +24,20 @@ from nodegraft.lab.benchmark.record import (
 
 LOOSE = ".json"
 TRIES = 10
-"""How often a folder is listed anew while its files are being packed."""
+"""Maximum number of retries if files disappear because another process packs them."""
 
 Read = TypeVar("Read")
 _IS_RECORD = re.compile(r"[0-9a-f]{32}\.json|.+-[0-9a-f]{8}\.parquet")
 
 
 class Archive:
-    """A folder of records, on this machine or behind a URL. Many may write into it at once.
+    """Folder of run records, local or at a URL. Several processes may write to it at once.
 
-    A record that is there is never touched: ``RUN.json`` is written by whoever ran the job, and
-    :meth:`compact` puts such files together without changing what they say.
+    Records never change: the process that runs a job writes ``RUN.json``, and :meth:`compact`
+    merges such files without changing their content.
 
     Args:
-        place: The folder, which need not exist yet.
+        place: Path or URL of the folder, which need not exist yet.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -45,15 +45,15 @@ class Archive:
 
     @property
     def place(self) -> str:
-        """The folder."""
+        """Path or URL of the folder."""
         return self._folder.place
 
     def documents(self) -> list[dict[str, Any]]:
-        """What all records say, without their tables, in the order of their names."""
+        """Return the documents of all records, without their tables, sorted by run name."""
         return [record.document for record in self._again(lambda: self._all(with_classes=False))]
 
     def records(self) -> list[RunRecord]:
-        """All records with their tables."""
+        """Return all records with their tables, sorted by run name."""
         return self._again(lambda: self._all(with_classes=True))
 
     def _all(self, with_classes: bool) -> list[RunRecord]:
@@ -62,14 +62,14 @@ class Archive:
             record for name in self._names(SUFFIX) for record in self._packed(name, with_classes)
         ]
         for record in (*packed, *map(self._loose, self._names(LOOSE))):
-            # A record may lie in two places while it is being packed, and says the same in both.
+            # While records are packed, two files may hold the same record with equal content.
             earlier = by_name.setdefault(record.run, record)
             if comparable(earlier.document) != comparable(record.document):
                 raise self._conflict(earlier, record)
         return [record for _, record in sorted(by_name.items())]
 
     def find(self, run: str) -> RunRecord | None:
-        """A record, or None where there is none."""
+        """Return the record of a run; None if there is none."""
         return self._again(lambda: self._find(run))
 
     def _find(self, run: str) -> RunRecord | None:
@@ -81,13 +81,13 @@ class Archive:
         return None
 
     def write(self, record: RunRecord) -> str:
-        """Put a record on file; returns where it is.
+        """Write a record to a file and return the path of the file.
 
-        Running the same thing again must give the same result, and it is an error if it does not.
+        If the run has a record already, both must hold the same result; else an error is raised.
         """
         earlier = self.find(record.run)
         if earlier is not None and not same_parameters(earlier.document, record.document):
-            # A default has changed since: another run, and its name must count all parameters.
+            # A default has changed since then, so this is another run: name it by all parameters.
             record = record.named_by_all_parameters()
             earlier = self.find(record.run)
         name = f"{record.run}{LOOSE}"
@@ -108,12 +108,12 @@ class Archive:
         )
 
     def compact(self) -> list[str]:
-        """Put all records of a dataset into one file, and take away what they lay in before.
+        """Merge the records of each dataset into one file, and delete their previous files.
 
-        Whoever is killed in between leaves a record in two places, which is no harm.
+        If the process is killed in between, some records are in two files, which is harmless.
 
         Returns:
-            The names of the files there are now.
+            Names of the merged files.
         """
         return self._again(self._compact)
 
@@ -131,7 +131,7 @@ class Archive:
         return sorted(named)
 
     def _names(self, suffix: str) -> list[str]:
-        # Other files may lie beside the records.
+        # The folder may also contain files that are not records.
         return [name for name in self._folder.names(suffix) if _IS_RECORD.fullmatch(name)]
 
     def _loose(self, name: str) -> RunRecord:
@@ -150,7 +150,7 @@ class Archive:
             raise DataError(f"{self.place}/{name} is no whole record: {error!r}.") from error
 
     def _again(self, look: Callable[[], Read]) -> Read:
-        """What a look at the folder gives, though files move while somebody packs them."""
+        """Read the folder; retry if files disappear because another process packs them."""
         for _ in range(TRIES):
             try:
                 return look()
@@ -160,12 +160,12 @@ class Archive:
 
 
 def read_documents(place: str | Path) -> list[dict[str, Any]]:
-    """What all records of a folder say, in the order of their names."""
+    """Return the documents of all records in a folder, sorted by run name."""
     return Archive(place).documents()
 
 
 def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """The tables of records as rows, each with the name of its record."""
+    """Return the rows of the tables of records, each with the name of its run."""
     return [{"run": record.run, **row} for record in records for row in record.classes.to_pylist()]
 
 
@@ -176,7 +176,7 @@ def _code(document: Mapping[str, Any]) -> str:
 
 
 def write_failure(out: str | Path, job: Job, error: str) -> str:
-    """Put it on record; returns where."""
+    """Write the record of a failed job and return its path."""
     folder, name = _folder(out), f"{job.key}-{uuid4().hex}.json"
     document = {
         "job": job.key,
@@ -190,12 +190,12 @@ def write_failure(out: str | Path, job: Job, error: str) -> str:
 
 
 def failed_keys(out: str | Path) -> set[str]:
-    """The keys of jobs with at least one failed attempt."""
+    """Return the keys of jobs with at least one failed attempt."""
     return {name.partition("-")[0] for name in _folder(out).names(".json")}
 
 
 def read_failures(out: str | Path) -> list[dict[str, Any]]:
-    """All of them."""
+    """Return the records of all failed jobs."""
     folder = _folder(out)
     return [_read(folder, name) for name in folder.names(".json")]
 
@@ -222,12 +222,12 @@ COLUMNS = pa.schema(
 
 
 def pack_name(dataset: str, records: Iterable[RunRecord]) -> str:
-    """Return the file name of a pack of records."""
+    """Return the name of the file into which records of a dataset are packed."""
     return f"{dataset}-{content_hash(sorted(record.run for record in records))[:8]}{SUFFIX}"
 
 
 def pack(records: Sequence[RunRecord]) -> bytes:
-    """Return a Parquet file with a row for each record."""
+    """Pack records into the content of a Parquet file with one row per record."""
     rows = [
         {
             "run": record.run,
@@ -244,11 +244,11 @@ def pack(records: Sequence[RunRecord]) -> bytes:
 
 
 def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
-    """Return the records of a pack.
+    """Return the records in a packed Parquet file.
 
     Args:
-        content: All bytes of the file.
-        with_classes: Whether their tables are read, by far the largest part; else those are empty.
+        content: Content of the file.
+        with_classes: Whether to read the tables, by far the largest part; else they are empty.
     """
     columns = None if with_classes else ["document"]
     rows = pa.parquet.read_table(pa.BufferReader(content), columns=columns).to_pylist()

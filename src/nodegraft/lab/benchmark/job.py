@@ -1,4 +1,4 @@
-"""One run as data: dataset, method and protocol; and an estimate of its time from records."""
+"""Jobs: inputs of a benchmark run, and estimates of its duration from earlier records."""
 
 import json
 from collections import defaultdict
@@ -30,62 +30,62 @@ from nodegraft.streams.stream import STREAM_VERSION, ClassStream
 Protocol = Literal["strict", "published"]
 
 PUBLIC_SEEDS = 1000
-"""Split seeds below this are public: anybody can try all of them."""
+"""Split seeds below this number are public: anybody can try all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What ``nodegraft lab run`` is asked.
+    """Inputs of one benchmark run, as for ``nodegraft lab run``.
 
     >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
     'sgc-mean on synthetic, seed 3'
     """
 
     dataset: str
-    """The name of the dataset."""
+    """Name of the dataset."""
 
     method: str
-    """The name of the method."""
+    """Name of the method."""
 
     seed: NonNegativeInt = 0
-    """Draws the split; its last three digits are the seed of the method."""
+    """Seed of the split; its last three digits are the seed of the method."""
 
     node_seed: NonNegativeInt | None = None
-    """Draws which nodes teach, apart from the roles of classes; None takes ``seed``."""
+    """Seed that selects labelled nodes, but not the roles of classes; None uses ``seed``."""
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Hyper-parameters that are not as by default."""
+    """Hyper-parameters that differ from their defaults."""
 
     dataset_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the dataset that are not as by default."""
+    """Options of the dataset that differ from their defaults."""
 
     ways: PositiveInt | None = None
-    """New classes a session; None takes the dataset's own."""
+    """Number of new classes per session; None uses the dataset's setting."""
 
     shots: PositiveInt | None = None
-    """Labels of each new class; None takes the dataset's own."""
+    """Number of labels of each new class; None uses the dataset's setting."""
 
     least_shots: PositiveInt | None = None
-    """If given, each new class has a number of labels of its own, drawn from this to ``shots``."""
+    """If given, the number of labels of each new class is drawn between this and ``shots``."""
 
     arrival: Arrival = "growing"
     """Which nodes exist in a session."""
 
     protocol: Protocol = "strict"
-    """How it is evaluated; ``"published"`` is leaky."""
+    """Evaluation protocol; ``"published"`` is leaky."""
 
     without: Sequence[str] = ()
     """Ingredients of the published protocol that are left out; see
     :class:`nodegraft.evaluation.published.Ingredients`."""
 
     rehearse: bool = False
-    """Whether the validation classes are taught instead, to choose settings."""
+    """Whether validation classes are the new classes instead of novel ones, to choose settings."""
 
     sealed: bool = False
-    """Whether the method runs in a process of its own, without network and data."""
+    """Whether the method runs in a separate process, without network and data."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """How streams are drawn. Those of an earlier version can be looked up, not run."""
+    """Version of the code that draws streams. Jobs of an earlier one can be looked up, not run."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -101,17 +101,17 @@ class Job:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """Human-readable title of the job."""
         return f"{self.method} on {self.dataset}, seed {self.seed}"
 
     @property
     def key(self) -> str:
-        """A hash of what is asked; two spellings of one job have two keys, and one record."""
+        """Hash of the job's fields; two spellings of one job have different keys but one record."""
         return content_hash(asdict(self))
 
     @property
     def protocol_name(self) -> str:
-        """As records and tables name it."""
+        """Name of the protocol in records and tables."""
         reference = f", {UPPER_REFERENCE}" if self.description.many_shot else ""
         sealed = f", {SEALED}" if self.sealed else ""
         rehearsal = ", rehearsal" if self.rehearse else ""
@@ -122,19 +122,19 @@ class Job:
 
     @property
     def method_seed(self) -> int:
-        """Seed of the method. It does not reveal a split's seed of more than three digits."""
+        """Seed of the method. It does not reveal a split seed of more than three digits."""
         return self.seed % PUBLIC_SEEDS
 
     @cached_property
     def description(self) -> MethodDescription:
-        """Name and parameters of the method; a sealed one describes itself in its own process."""
+        """Name and parameters of the method; a sealed method returns them from its own process."""
         if not self.sealed:
             return MethodDescription.of(self.make_model())
         described = _sealed_description(self.method, json.dumps(self.parameters, sort_keys=True))
         return replace(described, parameters=described.parameters | {"seed": self.method_seed})
 
     def make_model(self) -> Method:
-        """The method, not yet taught."""
+        """Return the method before training."""
         return build(METHODS.get(self.method), {"seed": self.method_seed, **self.parameters})
 
     def _sealed_method(self, forbidden: Sequence[str | Path] = ()) -> SealedMethod:
@@ -176,12 +176,15 @@ class Job:
         listener: Listener = SILENT,
         data: str | Path | None = None,
     ) -> RunRecord:
-        """Teach, measure, and put it on record.
+        """Train and evaluate the method, and return the record of the run.
 
         Args:
-            data: The folder that holds the data folders, which a sealed method must not read.
+            loaded: Dataset of the job; see :meth:`load`.
+            stream: Stream of sessions of the job; see :meth:`stream`.
+            listener: Receiver of progress events.
+            data: Folder that holds the data folders, which a sealed method must not read.
         """
-        this_code()  # before the run: files may be edited while it goes on
+        this_code()  # hash the code before the run: files may be edited during the run
         description, name, isolation = self.description, self.protocol_name, None
         if self.sealed:
             with self._sealed_method(label_folders(data)) as method:
@@ -197,10 +200,10 @@ class Job:
         return make_record(description, loaded, stream, result, name, isolation)
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Whether a record tells the result of this job.
+        """Return whether a record holds the result of this job.
 
-        Parameters that the method got since the record was made must be as by default; one that it
-        had then and has no more must have been as by default then.
+        A parameter that was added after the record was made must have its default value in the
+        job. A parameter that was removed since then must have had its default in the record.
         """
         setting, default = document["setting"], document["default_setting"]
         size = (
@@ -232,25 +235,27 @@ class Job:
 
     @cached_property
     def _parameters(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """This job's, and the default ones."""
+        """Parameters of this job, and the default parameters."""
         return self.description.parameters, self.description.defaults
 
 
 @cache
 def _sealed_description(method: str, parameters: str) -> MethodDescription:
-    # A suite has many jobs of one method: starting a process for each would take minutes.
+    # Cached: a suite has many jobs of one method, and a process for each would take minutes.
     with SealedMethod(method, parameters=json.loads(parameters)) as sealed:
         return sealed.description
 
 
 class Estimates:
-    """Medians over records of one dataset and method; seeds and small settings hardly matter.
+    """Estimates of durations: median seconds of earlier runs by dataset and method.
+
+    Seeds and small settings hardly matter.
 
     >>> Estimates([]).seconds(Job(dataset="synthetic", method="graft")) is None
     True
 
     Args:
-        records: What earlier runs say.
+        records: Records of earlier runs.
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -260,13 +265,13 @@ class Estimates:
         self._medians = {like: median(seconds) for like, seconds in seen.items()}
 
     def seconds(self, job: Job) -> float | None:
-        """Return the median seconds of a job like this; None without a record of one."""
+        """Return a job's estimated seconds; None without records of its dataset and method."""
         return self._medians.get((job.dataset, job.method))
 
     def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
-        """Seconds of all jobs one after the other, and how many of them nothing is known about.
+        """Return the total seconds of jobs that run in sequence, and the number without estimate.
 
-        Those count as much as the others on average.
+        A job without estimate counts as the average of the others.
         """
         each = [self.seconds(job) for job in jobs]
         known = [seconds for seconds in each if seconds is not None]

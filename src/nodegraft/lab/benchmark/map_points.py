@@ -1,4 +1,4 @@
-"""Where nodes lie for a method after some sessions, in two dimensions: data for a map."""
+"""Data for maps of embeddings: positions of nodes in two dimensions after some sessions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,20 +24,22 @@ from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
-# How many nodes of a class are drawn, and how many of all classes: more only hide each other.
+# Maximum number of nodes drawn per class and in total: more points would hide each other.
 OF_A_CLASS, IN_ALL = 60, 1500
-# t-SNE wants few columns; vectors with more are rotated into their main directions first.
+# Maximum number of columns for t-SNE; longer vectors are reduced by truncated SVD first.
 COLUMNS = 50
 
 
 def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, Any]]:
-    """Teach a method up to a session; rows of query nodes and of class prototypes.
+    """Train a method up to a session; return map rows of query nodes and class prototypes.
 
-    A prototype is the mean vector of a class's labelled nodes. Labels of query nodes are looked
-    up only here, after all is learned, to say of what class a point is.
+    A prototype is the mean vector of a class's labelled nodes. Labels of query nodes are read only
+    after training, to give each point its class.
 
     Args:
-        job: Which method on which stream.
+        job: Job that defines the method and the stream.
+        loaded: Dataset of the job.
+        after: Number of the last session that the method learns.
     """
     stream, model = job.stream(loaded), job.make_model()
     if not 0 < after < len(stream):
@@ -72,7 +74,7 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
     Args:
         seed: Seed of the initial positions.
     """
-    # Slow to import, and only a map needs it.
+    # Imported here because the import is slow and only maps need it.
     from sklearn.decomposition import TruncatedSVD
     from sklearn.manifold import TSNE
 
@@ -87,7 +89,7 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
 
 def write_map(rows: Sequence[dict[str, Any]], job: Job, after: int, folder: Path) -> Path:
-    """One Parquet file, which also holds the command that makes it again."""
+    """Write map rows and the command that makes them to a Parquet file; return its path."""
     methods = list(dict.fromkeys(row["method"] for row in rows))
     words = ["nodegraft", "lab", "map", "--dataset", job.dataset]
     words += [word for method in methods for word in ("--method", method)]

@@ -19,7 +19,7 @@ from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 with extra("lab", package="duckdb", purpose="Asking records by SQL"):
     import duckdb
 
-# Upper references are strict, too, and say so.
+# Upper references use the strict protocol too, so the method name marks them.
 OVERVIEW = f"""
 SELECT dataset, method || if(protocol = '{STRICT}', '', ' (upper reference)') AS method,
        count(*) AS seeds,
@@ -34,10 +34,11 @@ FAILURES = pa.schema([(name, pa.string()) for name in ("job", "title", "protocol
 
 
 def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
-    """An Arrow table.
+    """Run an SQL query over run records and return its result as an Arrow table.
 
     Args:
-        sql: A query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; else
+        place: Path or URL of the folder of records.
+        sql: Query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; by default
             means over seeds of strict runs with default settings.
     """
     archive = Archive(place)
@@ -47,9 +48,9 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     with duckdb.connect() as database:
         database.register("runs", pa.Table.from_pylist([_run(document) for document in documents]))
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
-        # A table that is missing must not be looked for among the variables here.
+        # DuckDB must not resolve the name of a missing table to a Python variable.
         database.execute("SET python_enable_replacements = false")
-        if "classes" in sql.lower():  # by far the largest: worth reading only when asked for
+        if "classes" in sql.lower():  # by far the largest table: read it only if needed
             schema = CLASSES.insert(0, pa.field("run", pa.string()))
             rows = with_run(archive.records())
             database.register("classes", pa.Table.from_pylist(rows, schema=schema))
@@ -87,7 +88,7 @@ def _sessions(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _changed(document: Mapping[str, Any]) -> str:
-    """What was set other than by default, of the method and of the dataset."""
+    """Return the options of method and dataset that differ from their defaults, as text."""
     usual = _usual(document["dataset"])
     options = {
         name: value

@@ -1,4 +1,4 @@
-"""Record of a run: immutable, named by the hash of its job, with the hash of the code."""
+"""Run records: immutable, named by a hash of the inputs, with a hash of the code."""
 
 import json
 import platform
@@ -36,8 +36,8 @@ IDENTITY = (
     "dataset_options",
     "hashes",
 )
-"""Fields that name a run. Of a method's parameters only those count that differ from the defaults
-on the day of the record: a parameter that is added later does not rename older records."""
+"""Fields whose hash is the name of a run. Only parameters that differ from their defaults when the
+record is made are included, so that parameters added later do not rename older records."""
 
 PACKAGES = (
     "nodegraft",
@@ -50,8 +50,8 @@ PACKAGES = (
     "safetensors",
 )
 
-# What may differ between two runs of the same thing: what a clock says, where they ran, and
-# parameters that were not there yet.
+# Fields that may differ between two runs of the same job: measured time and memory, the
+# environment, and parameters that were added later.
 MEASURED = ("seconds", "query_seconds", "peak_bytes")
 SURROUNDINGS = ("versions", "notes", "source", "parameters", "sealed", "isolation")
 
@@ -63,30 +63,30 @@ CLASSES = pa.schema(
         ("recall", pa.float64()),
     ]
 )
-"""The table of a record: one row per session and class."""
+"""Schema of a record's table, which has one row per session and class."""
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What was asked and measured."""
+    """Inputs and results of one run."""
 
     document: dict[str, Any]
-    """Plain JSON."""
+    """All fields of the record except the table, as plain JSON."""
 
     classes: Any
-    """An Arrow table, one row per session and class; see :data:`CLASSES`."""
+    """Arrow table with one row per session and class; see :data:`CLASSES`."""
 
     @property
     def run(self) -> str:
-        """Its name: the hash of what was asked."""
+        """Name of the run: a hash of its inputs."""
         name: str = self.document["run"]
         return name
 
     def accuracy_matrix(self) -> NDArray[np.float64]:
-        """Return the macro accuracy after each session on the classes that arrived in each.
+        """Return the macro accuracy after each session, for classes grouped by arrival session.
 
         Returns:
-            Sessions x groups of classes; NaN where a group has not arrived.
+            Matrix of sessions x arrival sessions of classes; NaN if these have not arrived yet.
         """
         sessions = self.document["sessions"]
         group = {name: session["index"] for session in sessions for name in session["new_classes"]}
@@ -100,16 +100,16 @@ class RunRecord:
         return matrix
 
     def to_bytes(self) -> bytes:
-        """One file of JSON."""
+        """Serialise the record to the content of a JSON file."""
         document = {**self.document, "classes": self.classes.to_pydict()}
         return (json.dumps(document, indent=1) + "\n").encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunRecord":
-        """Read what :meth:`to_bytes` wrote.
+        """Parse a record from the JSON that :meth:`to_bytes` returned.
 
         Args:
-            content: All bytes of the file.
+            content: Content of the file.
         """
         document = with_known_schema(json.loads(content))
         return cls(document, pa.table(document.pop("classes"), schema=CLASSES))
@@ -126,7 +126,7 @@ def run_name(document: Mapping[str, Any]) -> str:
 
 
 def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a record as it is, or refuse it if its schema is not :data:`SCHEMA`."""
+    """Return a record unchanged; raise DataError if its schema is not :data:`SCHEMA`."""
     if document["schema"] != SCHEMA:
         raise DataError(
             f"A record has schema {document['schema']}, and this nodegraft reads schema {SCHEMA}: "
@@ -136,7 +136,7 @@ def with_known_schema(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what may differ between two runs of the same thing."""
+    """Return a record without the fields that may differ between two runs of the same job."""
     plain = json.loads(json.dumps(document))
     sessions = [_without_measured(session) for session in plain["sessions"]]
     summary = _without_measured(plain["summary"])
@@ -145,7 +145,7 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the parameters that both records have are the same."""
+    """Return whether two records have equal values of all parameters that both have."""
     first, second = one["parameters"], other["parameters"]
     return all(value == second.get(name, value) for name, value in first.items())
 
@@ -158,10 +158,14 @@ def make_record(
     protocol: str = STRICT,
     isolation: Isolation | None = None,
 ) -> RunRecord:
-    """Everything about a finished run.
+    """Make the record of a finished run.
 
     Args:
-        stream: In which sessions.
+        method: Name and parameters of the method.
+        dataset: Dataset of the run.
+        stream: Stream of sessions of the run.
+        result: Results of the evaluation.
+        protocol: Name of the protocol in records and tables.
         isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """
     parameters, default = method.parameters, method.defaults
@@ -224,7 +228,9 @@ def _without_measured(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def this_code() -> dict[str, str]:
-    """The version of the package, and a hash over all its files: two commits may share a version.
+    """Return the version of the package, and a hash of its files.
+
+    The hash is needed because two commits may have the same version.
 
     >>> sorted(this_code())
     ['hash', 'version']
@@ -236,5 +242,5 @@ def this_code() -> dict[str, str]:
 
 
 def code_of(method: MethodDescription) -> dict[str, str]:
-    """Return :func:`this_code`, and the hash of the file of a method of another package."""
+    """Return :func:`this_code`; for a method of another package, add the hash of its file."""
     return this_code() | ({"method": method.file_hash} if method.file_hash else {})

@@ -1,4 +1,4 @@
-"""Many jobs from one TOML file: datasets x methods x settings x protocols x seeds."""
+"""Suites of jobs from TOML files: datasets x methods x settings x protocols x seeds."""
 
 import json
 import tomllib
@@ -22,18 +22,18 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteDataset:
-    """A dataset of a suite, with options of its own."""
+    """Dataset of a suite, with its options."""
 
     described_as: ClassVar[str] = "A dataset of a suite"
 
     dataset: str
-    """Its name."""
+    """Name of the dataset."""
 
     set: Mapping[str, Any] = field(default_factory=dict)
     """Options of the dataset that differ from their defaults."""
 
     seeds: Sequence[NonNegativeInt] | None = field(default=None, compare=False)
-    """Other seeds than the suite's, for methods that have none of their own."""
+    """Seeds that replace the suite's seeds, for methods that do not list their own."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -41,37 +41,37 @@ class SuiteDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteMethod:
-    """A method of a suite; what it does not list is as the suite says."""
+    """Method of a suite; fields that are not set take the values of the suite."""
 
     described_as: ClassVar[str] = "A method of a suite"
 
     method: str
-    """Its name."""
+    """Name of the method."""
 
     name: str | None = None
-    """What it is called in tables."""
+    """Name of the method in tables; None uses ``method``."""
 
     set: Mapping[str, Any] = field(default_factory=dict)
-    """Hyper-parameters that are not as by default."""
+    """Hyper-parameters that differ from their defaults."""
 
     tuned: str | None = None
-    """What ``nodegraft lab tune`` wrote, beside the suite: on each dataset of it the best values
-    are taken, where ``set`` says nothing else."""
+    """File of ``nodegraft lab tune`` in the suite's folder. Its best hyper-parameters for each
+    dataset are used, unless ``set`` overrides them."""
 
     datasets: Sequence[str | Mapping[str, Any]] | None = None
-    """Of the suite's datasets only these."""
+    """Datasets of the suite on which the method runs; None uses all."""
 
     seeds: Sequence[NonNegativeInt] | None = None
-    """Other seeds than the suite's."""
+    """Seeds that replace those of the suite and its datasets."""
 
     protocols: Sequence[Protocol] | None = None
-    """Other protocols than the suite's."""
+    """Protocols that replace the suite's protocols."""
 
     settings: Sequence[Mapping[str, PositiveInt]] | None = None
-    """Other settings than the suite's."""
+    """Settings that replace the suite's settings."""
 
     arrival: Arrival | None = None
-    """Another arrival than the suite's."""
+    """Arrival that replaces the suite's arrival."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -79,48 +79,48 @@ class SuiteMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteFile:
-    """What a TOML file says; see ``experiments/`` for examples."""
+    """Content of the TOML file of a suite; see ``experiments/`` for examples."""
 
     described_as: ClassVar[str] = "A suite"
 
     datasets: Sequence[str | Mapping[str, Any]]
-    """Names of datasets, or tables as :class:`SuiteDataset` has them."""
+    """Names of datasets, or tables with the fields of :class:`SuiteDataset`."""
 
     methods: Sequence[Mapping[str, Any]]
-    """Tables as :class:`SuiteMethod` has them."""
+    """Tables with the fields of :class:`SuiteMethod`."""
 
     arrival: Arrival
-    """Which nodes exist in a session; every suite says so, whatever the default is today."""
+    """Which nodes exist in a session. Required, so that new defaults do not change old suites."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """How its streams were drawn; an earlier version is history, which is shown but not run."""
+    """Version of the code that drew the streams; suites of an earlier one are shown but not run."""
 
     title: str = ""
-    """What the suite is called in a report."""
+    """Title of the suite in a report."""
 
     note: str = ""
-    """What a reader of its numbers must know; a report shows it above them."""
+    """Remark for readers of the numbers; a report shows it above them."""
 
     tables: Sequence[str] = ()
-    """Which tables are made of it."""
+    """Kinds of tables to make from the records."""
 
     figures: Sequence[str] = ()
-    """Which figures are drawn of it."""
+    """Kinds of figures to draw from the records."""
 
     seeds: Sequence[NonNegativeInt] = (0,)
-    """Seeds where neither method nor dataset has its own."""
+    """Seeds for methods and datasets that do not list their own."""
 
     protocols: Sequence[Protocol] = ("strict",)
-    """How runs are evaluated."""
+    """Protocols by which runs are evaluated."""
 
     settings: Sequence[Mapping[str, PositiveInt]] = ({},)
-    """``ways``, ``shots`` and ``least_shots`` that are not those of the dataset."""
+    """Values of ``ways``, ``shots`` and ``least_shots`` that replace those of the dataset."""
 
     rehearse: bool = False
-    """Whether the validation classes are taught instead."""
+    """Whether validation classes are the new classes, instead of novel classes."""
 
     sealed: bool = False
-    """Whether each method runs in a process of its own, without labels, files and network."""
+    """Whether each method runs in a separate process without labels, files and network."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -142,22 +142,22 @@ class SuiteEntry:
 
 @dataclass(frozen=True)
 class Suite:
-    """What is run, and which tables and figures are made of it."""
+    """Jobs to run, and the tables and figures to make from their records."""
 
     title: str
-    """What it is called in a report."""
+    """Title of the suite in a report."""
 
     tables: tuple[str, ...]
-    """The names of its tables."""
+    """Kinds of tables to make."""
 
     figures: tuple[str, ...]
-    """The names of its figures."""
+    """Kinds of figures to draw."""
 
     entries: tuple[SuiteEntry, ...]
-    """All jobs."""
+    """All jobs, with the names of their rows in tables."""
 
     note: str = ""
-    """What a reader of its numbers must know."""
+    """Remark for readers of the numbers."""
 
     @classmethod
     def read(cls, path: str | Path) -> "Suite":
@@ -177,7 +177,12 @@ class Suite:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], folder: Path = Path()) -> "Suite":
-        """From what the TOML file says."""
+        """Build a suite from the parsed content of a TOML file.
+
+        Args:
+            document: Parsed content of the file.
+            folder: Folder of the file, relative to which ``tuned`` files are read.
+        """
         file = build(SuiteFile, document)
         methods, datasets, tuned = list[SuiteMethod](), list[SuiteDataset](), dict[str, Any]()
         problems = Problems()
@@ -238,7 +243,7 @@ class Suite:
         return tuple(entry for entry, found in self.with_records(documents) if found is None)
 
     def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:
-        """Each entry with its record, or None where there is none yet."""
+        """Return each entry with its record, or with None if it has no record yet."""
         by_job: dict[tuple[str, str, int], list[Record]] = {}
         for document in documents:
             key = document["dataset"], document["method"], document["seed"]
@@ -271,7 +276,7 @@ def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -
 
 
 def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:
-    """The best values on each dataset."""
+    """Read the best hyper-parameters for each dataset from a file of ``nodegraft lab tune``."""
     try:
         found = json.loads((folder / name).read_text())["datasets"]
         return {dataset: kept["best"]["parameters"] for dataset, kept in found.items()}

@@ -1,4 +1,4 @@
-"""Amazon-Clothing: products, joined when viewed together."""
+"""Amazon-Clothing dataset: products, joined if customers viewed them together."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,10 +9,10 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class AmazonClothing(MatlabDataset):
-    """Products of one shop, word counts of their text, 77 fine categories (20 in public).
+    """Product graph of one shop: word counts as features, 77 fine categories as classes.
 
-    The training half (``Amazon_clothing_train.mat``) is hard to come by; the test half loads
-    without it.
+    The training half (``Amazon_clothing_train.mat``) is hard to obtain. The test half loads without
+    it and has 20 classes.
 
     >>> AmazonClothing.full_setting.classes, AmazonClothing.public_setting.classes
     (77, 20)

@@ -1,4 +1,4 @@
-"""Coauthor CS: authors of computer science, joined by joint papers."""
+"""Coauthor CS dataset: authors in computer science, joined if they wrote a paper together."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ KIND = "paper"
 
 @dataclass(kw_only=True)
 class CoauthorCS(Dataset):
-    """Authors, keywords of their papers, 15 fields."""
+    """Co-author graph: keywords of papers as features, 15 fields of research as classes."""
 
     name: ClassVar[str] = "coauthor-cs"
     summary: ClassVar[str] = "authors joined by joint papers; classes are 15 fields (held out)"
@@ -29,7 +29,7 @@ class CoauthorCS(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, LABELS, EDGES, ATTRIBUTES, TERMS)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """The field an author is most active in is the class, the keywords are the features."""
+        """Parse the raw files: classes are authors' most active fields, features are keywords."""
         nodes = read_authors(files[LABELS], files[CLASSES], files[ATTRIBUTES])
         words = sum(1 for _ in readers.read_lines(files[TERMS]))
         counts = readers.read_counts((node.text for node in nodes), words)
@@ -44,10 +44,12 @@ class CoauthorCS(Dataset):
 
 
 def read_authors(labels: Path, classes: Path, attributes: Path) -> list[readers.NumberedNode]:
-    """One node an author, in the order of the labels.
+    """Return a node for each author, in the order of the labels file.
 
     Args:
-        attributes: Line i has the keywords of author i, as pairs of column and count.
+        labels: File with the number and the class number of each author.
+        classes: File with the number and the name of each class.
+        attributes: File whose line i has the keywords of author i, as pairs of column and count.
     """
     names = {number: name for number, name, _ in readers.read_rows(classes, 3)}
     texts = list(readers.read_lines(attributes))
@@ -63,7 +65,7 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[readers.
 
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """Co-authorship: one edge type, no direction, and the file does not count papers."""
+    """Yield co-author edges: one undirected edge type, without numbers of joint papers."""
     for author, other in readers.read_rows(path, 2):
         yield readers.TypedEdge(
             readers.number_in(author, path), readers.number_in(other, path), KIND, is_directed=False

@@ -1,4 +1,4 @@
-"""Cora-Full: papers, joined by citation."""
+"""Cora-Full dataset: papers, joined by citation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class CoraFull(Dataset):
-    """Papers, which words they hold, 70 topics; through PyG."""
+    """Citation graph: words in papers as features, 70 topics as classes; read with PyG."""
 
     name: ClassVar[str] = "cora-full"
     summary: ClassVar[str] = "papers joined by citation; classes are 70 topics"
@@ -27,7 +27,7 @@ class CoraFull(Dataset):
     required_files: ClassVar[tuple[str, ...]] = ("cora.npz",)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """PyG gives dense rows; of these 99 % are zero, so only the others are kept."""
+        """Parse the raw files; convert PyG's dense features to sparse ones, as 99 % are zero."""
         from torch_geometric import datasets
 
         data = read_raw(files.values(), "cora/raw", datasets.CoraFull)

@@ -1,4 +1,4 @@
-"""DBLP: papers, joined by citation."""
+"""DBLP dataset: papers, joined by citation."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +9,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class Dblp(MatlabDataset):
-    """Papers, word counts of their abstracts, 137 venues.
+    """Citation graph: word counts of abstracts as features, 137 venues as classes.
 
     >>> Dblp.full_setting.classes, Dblp.public_setting.classes
     (137, 30)
@@ -29,7 +29,7 @@ class Dblp(MatlabDataset):
     full_setting: ClassVar[Setting] = Setting(
         base=37, pseudo_novel=45, validation=5, novel=50, ways=5, shots=5
     )
-    # The proportions of the whole, in steps of the five classes a session brings.
+    # Proportions as in full_setting; each session adds five classes.
     public_setting: ClassVar[Setting] = Setting(
         base=8, pseudo_novel=7, validation=5, novel=10, ways=5, shots=5
     )

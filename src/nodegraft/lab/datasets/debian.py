@@ -1,4 +1,4 @@
-"""Debian: binary packages of a Linux distribution, joined by dependencies."""
+"""Debian dataset: binary packages of a Linux distribution, joined by dependencies."""
 
 import re
 from collections import defaultdict
@@ -23,9 +23,9 @@ from nodegraft.streams.setting import Setting
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
 KINDS = {field.lower(): True for field in LINKS}
-# A name that more packages provide (such as mail-transport-agent) would link unrelated packages.
+# A virtual name with more providers (such as mail-transport-agent) links unrelated packages.
 MOST_PROVIDERS = 5
-# Train, held-out and test need one each, and a source stands on one side only.
+# Training, held-out and test data need one source package each; a source is never divided.
 FEWEST_SOURCES = 3
 
 _NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
@@ -33,7 +33,7 @@ _NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
 
 @dataclass(kw_only=True)
 class Debian(Dataset):
-    """Packages, words of their English descriptions, 41 sections that say a topic."""
+    """Package graph: words of English descriptions as features, 41 topic sections as classes."""
 
     smallest_class: PositiveInt = 100
     """Sections with fewer packages are left out."""
@@ -52,7 +52,10 @@ class Debian(Dataset):
     )
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Section is the class; names, sources and tags nearly say it, so they are no features."""
+        """Parse the raw files: the section is the class.
+
+        Names, sources and tags nearly reveal the section, so they are not features.
+        """
         stanzas = list(read_stanzas(files[PACKAGES]))
         records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
         large = in_large_classes(records, self.smallest_class, self.without)
@@ -81,7 +84,7 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Return the descriptions of packages by checksum, which package stanzas refer to."""
+    """Return descriptions of packages by checksum; package stanzas contain these checksums."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)
@@ -92,7 +95,7 @@ def read_descriptions(path: Path) -> dict[str, str]:
 def read_packages(
     stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
 ) -> list[TextNode]:
-    """One node a package; one listed in two versions gets the links of both."""
+    """Return a node for each package; a package listed in two versions has the links of both."""
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
     links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
@@ -120,7 +123,7 @@ def _providers(stanzas: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
 
 
 def names_in(relation: str) -> list[str]:
-    """The package names of a dependency field, alternatives included.
+    """Return the package names in a dependency field, including alternatives.
 
     >>> names_in("libc6 (>= 2.34), python3:any | python3-all [amd64], zlib1g")
     ['libc6', 'python3', 'python3-all', 'zlib1g']
@@ -129,7 +132,7 @@ def names_in(relation: str) -> list[str]:
 
 
 def source_of(stanza: Mapping[str, str]) -> str:
-    """The source package; an absent field means that it bears the package's own name.
+    """Return the name of the source package: the package's own name if the field is absent.
 
     >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
     ('bash', 'dash')

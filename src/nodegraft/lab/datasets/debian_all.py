@@ -1,4 +1,4 @@
-"""Debian with the sections that say a role: libraries, documentation and the like."""
+"""Debian dataset with all sections, including roles such as libraries and documentation."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +9,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class DebianAll(Debian):
-    """Debian packages with the nine sections that say a role (libs, doc …): 50 sections."""
+    """Debian packages in 50 sections, including the nine role sections (libs, doc …)."""
 
     name: ClassVar[str] = "debian-all"
     summary: ClassVar[str] = "binary packages joined by dependencies; topic and role sections"

@@ -1,4 +1,4 @@
-"""Gentoo: source packages of a Linux distribution, joined by dependencies."""
+"""Gentoo dataset: source packages of a Linux distribution, joined by dependencies."""
 
 import re
 from collections.abc import Iterable
@@ -19,10 +19,10 @@ from nodegraft.lab.datasets.templates.text_graph import (
 from nodegraft.streams.setting import Setting
 
 CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"
-# Field -> kind of its links: what building, running and later running needs.
+# Map dependency fields to edge types: needed to build, to run, and to run later.
 FIELDS = {"DEPEND": "build", "RDEPEND": "run", "PDEPEND": "later"}
 KINDS = dict.fromkeys(FIELDS.values(), True)
-# These only stand for packages of other categories.
+# Categories whose packages are only placeholders for packages of other categories.
 STAND_INS = ("virtual", "java-virtuals")
 
 _VERSION = re.compile(r"-\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|p)\d*)*(-r\d+)?\*?$")
@@ -30,14 +30,14 @@ _VERSION = re.compile(r"-\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|p)\d*)*(-r\d+)?\*
 
 @dataclass(kw_only=True)
 class Gentoo(Dataset):
-    """Packages, words of their descriptions, 133 categories."""
+    """Package graph: words of descriptions as features, 133 categories as classes."""
 
     smallest_class: PositiveInt = 20
     """Categories with fewer packages are left out."""
 
     hub_degree: PositiveInt | None = 300
-    """A few compilers and build tools are named by thousands: every link of a package with more
-    than so many is left out, and the package stays. None keeps all."""
+    """Packages with more links lose all of them, but stay in the graph; None keeps all links.
+    Thousands of packages link to a few compilers and build tools."""
 
     name: ClassVar[str] = "gentoo"
     summary: ClassVar[str] = "source packages joined by dependencies, hubs cut; many small classes"
@@ -46,7 +46,7 @@ class Gentoo(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CACHE, LONG)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Category is the class, and therefore no part of the features."""
+        """Parse the raw files: the category is the class and therefore not part of the features."""
         packages = read_packages(files[CACHE], files[LONG])
         large = in_large_classes(packages, self.smallest_class, STAND_INS)
         graph, labels = text_graph(large, KINDS)
@@ -59,9 +59,9 @@ class Gentoo(Dataset):
 
 
 def read_packages(cache: Path, long: Path) -> list[TextNode]:
-    """One node a package: the union of what its versions say."""
+    """Return a node for each package, with the links and descriptions of all its versions."""
     links: dict[str, dict[str, set[str]]] = {}
-    # Keys of a dictionary, because versions mostly repeat the same sentence.
+    # Dictionary keys remove duplicates: versions mostly repeat the same sentence.
     texts: dict[str, dict[str, None]] = {}
     for stanza in read_stanzas(cache):
         package = stanza["Package"]
@@ -88,7 +88,7 @@ def _wanted(tokens: Iterable[str]) -> set[str]:
 
 
 def package_in(token: str) -> str | None:
-    """The package a word of a dependency string asks for, if it asks for one.
+    """Return the package that a token of a dependency string requires; None if there is none.
 
     >>> package_in(">=dev-lang/python-2.7.5-r2:2.7[xml]"), package_in("!app-arch/tar")
     ('dev-lang/python', None)
@@ -100,7 +100,7 @@ def package_in(token: str) -> str | None:
 
 
 def without_hubs(graph: Graph, most: int) -> tuple[Graph, str]:
-    """The graph without the edges of its hubs, and what to say of it."""
+    """Return the graph without the edges of its hubs, and a note that counts what was removed."""
     is_hub = graph.degrees(graph.rows) > most
     without_hubs = graph.keeping_edges(lambda source, target: ~(is_hub[source] | is_hub[target]))
     note = (

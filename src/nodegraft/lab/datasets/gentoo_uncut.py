@@ -1,4 +1,4 @@
-"""Gentoo with every link, those of compilers and build tools too."""
+"""Gentoo dataset with all links, including those of compilers and build tools."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,10 +9,10 @@ from nodegraft.lab.datasets.gentoo import Gentoo
 
 @dataclass(kw_only=True)
 class GentooUncut(Gentoo):
-    """Gentoo packages with every link, those of hubs too."""
+    """Gentoo packages with all links, including those of hubs."""
 
     hub_degree: PositiveInt | None = None
-    """Nothing is cut."""
+    """Maximum number of links of a package; None keeps all links."""
 
     name: ClassVar[str] = "gentoo-uncut"
     summary: ClassVar[str] = "source packages joined by dependencies, all of them"

@@ -1,4 +1,4 @@
-"""Linux: source files of the kernel, joined by what they use of each other."""
+"""Linux dataset: kernel source files, joined by symbols, headers and build options."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES, TERMS = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz", "terms.txt.xz"
 KINDS: Mapping[str, bool] = {"symbol": True, "header": False, "depends": True, "select": True}
-# Words of fewer files are names and slips, those of more say nothing.
+# Words in fewer files are names and typos; words in a larger share of files are uninformative.
 FEWEST_FILES, LARGEST_SHARE = 5, 0.2
 
 
 @dataclass(kw_only=True)
 class LinuxSources(Dataset):
-    """C files, words of their comments, 67 subsystem directories."""
+    """Graph of C files: words of comments as features, 67 subsystem directories as classes."""
 
     smallest_class: PositiveInt = 60
     """Directories with fewer files are left out."""
@@ -34,7 +34,10 @@ class LinuxSources(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES, TERMS)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """The directory is the class, so paths and file names, which say it, are not read."""
+        """Parse the raw files: the directory is the class.
+
+        Paths and file names reveal the directory, so they are not read.
+        """
         nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
         words = sum(1 for _ in readers.read_lines(files[TERMS]))
         counts = telling_words(readers.read_counts((node.text for node in nodes), words))
@@ -49,7 +52,7 @@ class LinuxSources(Dataset):
 
 
 def read_files(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
-    """One node a source file."""
+    """Return a node for each source file."""
     directories = {number: directory for number, _, directory in readers.read_rows(classes, 3)}
     return [
         readers.NumberedNode(readers.number_in(node, nodes), directories[number], words)
@@ -58,17 +61,17 @@ def read_files(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
 
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """What joins two files.
+    """Yield the edges between files.
 
     ``symbol``: the source uses a name that only the target exports. ``header``: both include a
-    header that few include. ``depends``, ``select``: the build option of the source needs, or
-    switches on, one whose largest file is the target.
+    header that few files include. ``depends``, ``select``: the build option of the source needs, or
+    switches on, a build option whose largest file is the target.
     """
     return readers.read_typed_edges(path, KINDS)
 
 
 def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
-    """The columns of words that are neither rare nor everywhere.
+    """Return the columns of words that are neither too rare nor too frequent.
 
     >>> files = np.arange(30)[:, None]  # the words are in 4, 5, 6 and 7 of them
     >>> telling_words(csr_array(1.0 * (files < [4, 5, 6, 7]))).sum(axis=0).tolist()

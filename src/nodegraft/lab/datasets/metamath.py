@@ -1,4 +1,4 @@
-"""Metamath: theorems of a formal library, joined by proofs, symbols and comments."""
+"""Metamath dataset: theorems of a formal library, joined by proofs, symbols and comments."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from nodegraft.lab.datasets.templates.text_graph import WORDS_NOTE, in_large_cla
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
-# Edges point to earlier statements, and chapters follow each other: whoever keeps the directions
-# must not make an order of them, which would say the chapter.
+# Edges point to earlier statements, and chapters are consecutive: code that uses directions must
+# not derive an order of statements from them, because it would reveal the chapter.
 KINDS: Mapping[str, bool] = {"proof": True, "symbol": True, "see": True}
 
 
 @dataclass(kw_only=True)
 class Metamath(Dataset):
-    """Theorems, axioms and definitions, words of their comments, 73 chapters."""
+    """Graph of theorems, axioms and definitions: words of comments, 73 chapters as classes."""
 
     smallest_class: PositiveInt = 60
     """Chapters with fewer statements are left out."""
@@ -31,7 +31,10 @@ class Metamath(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """The chapter is the class; names and formulas nearly say it, so they are not read."""
+        """Parse the raw files: the chapter is the class.
+
+        Names and formulas nearly reveal the chapter, so they are not read.
+        """
         statements = read_statements(files[NODES], files[CLASSES])
         nodes = in_large_classes(statements, self.smallest_class)
         words = word_counts([node.text for node in nodes])
@@ -44,10 +47,11 @@ class Metamath(Dataset):
 
 
 def read_statements(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
-    """One node a statement.
+    """Return a node for each statement.
 
     Args:
-        nodes: Number, class number, axiom or theorem, and comment of each.
+        nodes: File with number, class number, kind (axiom or theorem) and comment per line.
+        classes: File with the number and the name of each chapter.
     """
     chapters = {
         number: " ".join(name.split()) for number, _, _, name in readers.read_rows(classes, 4)
@@ -59,7 +63,7 @@ def read_statements(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
 
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """What joins two statements.
+    """Yield the edges between statements.
 
     ``proof``: the proof of the source cites the target. ``symbol``: the source uses a symbol that
     the target defines. ``see``: the comment of the source names the target.

@@ -1,4 +1,4 @@
-"""Reddit: posts, joined when the same people commented on them."""
+"""Reddit dataset: posts, joined if the same users commented on them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class Reddit(Dataset):
-    """Posts of September 2014, averaged word vectors, 41 communities; through PyG."""
+    """Posts of September 2014: mean word vectors, 41 communities as classes; read with PyG."""
 
     name: ClassVar[str] = "reddit"
     summary: ClassVar[str] = "posts joined by shared commenters; classes are communities"
@@ -24,7 +24,7 @@ class Reddit(Dataset):
     required_files: ClassVar[tuple[str, ...]] = ("reddit_data.npz", "reddit_graph.npz")
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Features as they are, dense; the published masks are not used."""
+        """Parse the raw files: features stay dense and unchanged; published masks are ignored."""
         from torch_geometric import datasets
 
         data = read_raw(files.values(), "raw", datasets.Reddit)

@@ -1,4 +1,4 @@
-"""Synthetic: a contextual stochastic block model of any size."""
+"""Synthetic dataset: a contextual stochastic block model of any size."""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(kw_only=True)
 class Synthetic(BlockModel, Dataset):
-    """Drawn by seed; see :class:`~nodegraft.graph.block_model.BlockModel` for its options.
+    """Random graph from a seed; see :class:`~nodegraft.graph.block_model.BlockModel` for options.
 
     >>> loaded = Synthetic(nodes=300, classes=8).load()
     >>> loaded.graph.num_nodes, len(loaded.labels), loaded.setting.classes
@@ -25,17 +25,22 @@ class Synthetic(BlockModel, Dataset):
     def load(
         self, root: str | Path | None = None, cache: str | Path | None = None
     ) -> LoadedDataset:
-        """Drawn anew each time: that is faster than a cache would be."""
+        """Draw the dataset without a cache, because drawing is faster than reading a cache.
+
+        Args:
+            root: Ignored.
+            cache: Ignored.
+        """
         return replace(self.parse({}), options=asdict(self))
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Draws graph and labels."""
+        """Draw the graph and its labels; no files are read."""
         graph, labels = self.draw()
         return LoadedDataset(self.name, graph, labels, setting_for(self.classes))
 
 
 def setting_for(classes: int) -> Setting:
-    """Two fifths of the classes are new, a fifth pseudo-novel, a tenth for validation.
+    """Return a setting with 2/5 novel, 1/5 pseudo-novel and 1/10 validation classes.
 
     >>> print(setting_for(20))
     6/4/2/8 classes (base/pseudo-novel/validation/novel), 2-way 5-shot

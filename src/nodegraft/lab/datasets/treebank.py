@@ -1,4 +1,4 @@
-"""Treebank: words of running English text, joined by order, syntax and reference."""
+"""Treebank dataset: words of English texts, joined by order, syntax and reference."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from nodegraft.lab.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
-# Which word of a pair is the head is no part of the file: a word without one would be a root.
+# The file does not tell which word of a pair is the head: a word without a head would be known
+# as a root.
 KINDS: Mapping[str, bool] = {"next": True, "head": False, "coref": False}
 LENGTHS = (1, 4)
 
@@ -43,7 +44,10 @@ class Treebank(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """The role is the class; the letters of the word are the features, not its document."""
+        """Parse the raw files: the role is the class.
+
+        Features are made from the letters of the word, not from its document.
+        """
         nodes = in_large_classes(read_words(files[NODES], files[CLASSES]), self.smallest_class)
         letters = letter_runs([node.text for node in nodes])
         graph, labels = readers.typed_graph(nodes, letters, read_edges(files[EDGES]))
@@ -55,7 +59,7 @@ class Treebank(Dataset):
 
 
 def read_words(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
-    """One node for every place where a word stands."""
+    """Return a node for each occurrence of a word."""
     roles = {number: role for number, _, role in readers.read_rows(classes, 3)}
     return [
         readers.NumberedNode(readers.number_in(node, nodes), roles[number], word)
@@ -64,23 +68,24 @@ def read_words(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
 
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """What joins two words.
+    """Yield the edges between words.
 
     ``next``: the target follows the source. ``head``: one is the syntactic head of the other.
-    ``coref``: both head successive mentions of the same thing.
+    ``coref``: both are heads of successive mentions of one entity.
     """
     return readers.read_typed_edges(path, KINDS)
 
 
 def letter_runs(words: Sequence[str]) -> "csr_array[Any]":
-    """Which runs of one to four letters each word has, blanks at its ends included; length 1.
+    """Return the n-grams of one to four letters in each word, including spaces at its ends.
 
-    Not how often each: else the blank at both ends would weigh most.
+    Values show whether an n-gram occurs, not how often: otherwise the space at both ends would
+    have the largest weight. Rows have length 1.
 
     >>> letter_runs(["An", "an", "an"]).shape  # " ", a, n, " a", an, "n ", " an", "an ", " an "
     (3, 9)
     """
-    # Imported late: it takes a second, which every command without text would wait for.
+    # Imported here because the import takes a second, and commands without text do not need it.
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     engine = TfidfVectorizer(

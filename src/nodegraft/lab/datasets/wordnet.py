@@ -1,4 +1,4 @@
-"""WordNet: meanings of English nouns and verbs, joined by every relation between them."""
+"""WordNet dataset: meanings of English nouns and verbs, joined by all their relations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,20 +12,21 @@ from nodegraft.streams.setting import Setting
 
 NAMES = "lexnames.tsv"
 FILES = {"n": "data.noun.xz", "v": "data.verb.xz"}
-# Symbol of a pointer -> its kind. Their inverses (~ for @, say) are left out: each repeats one.
+# Map pointer symbols to edge types. Inverse pointers (~ of @, for example) are left out as
+# duplicates.
 POINTERS = {
     **{"@": "is-a", "@i": "instance", "#m": "member", "#s": "substance", "#p": "part"},
     **{";c": "topic", ";r": "region", ";u": "usage", "*": "entails", ">": "causes"},
     **{"!": "antonym", "+": "derivation", "$": "group", "^": "also"},
 }
 KINDS = {kind: kind not in ("antonym", "derivation", "group", "also") for kind in POINTERS.values()}
-# The roots of the noun hierarchy: a place in the tree, not a topic.
+# Class of the roots of the noun hierarchy, which is a position in the tree and not a topic.
 ROOTS = "noun.Tops"
 
 
 @dataclass(kw_only=True)
 class WordNet(Dataset):
-    """Synsets, words of their glosses, 40 lexicographer files of nouns and verbs."""
+    """Graph of synsets: words of glosses, 40 lexicographer files (nouns, verbs) as classes."""
 
     name: ClassVar[str] = "wordnet"
     summary: ClassVar[str] = "meanings of nouns and verbs and their relations; very uneven classes"
@@ -34,7 +35,10 @@ class WordNet(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """The gloss is the text; the words of a synset and its part of speech are left out."""
+        """Parse the raw files: features are made from the gloss.
+
+        The words of a synset and its part of speech are left out.
+        """
         names = read_names(files[NAMES])
         synsets = [
             synset
@@ -48,14 +52,14 @@ class WordNet(Dataset):
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """Names of the lexicographer files by their two digits."""
+    """Return the names of the lexicographer files by their two-digit numbers."""
     lines = path.read_text(encoding="utf-8").splitlines()
     cells = [line.split("\t") for line in lines if line]
     return {number: name.strip() for number, name, *_ in cells}
 
 
 def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[TextNode]:
-    """One node a line; lines that begin with a blank are the licence."""
+    """Yield a node for each line; skip the licence, whose lines start with a space."""
     for line in read_lines(path, encoding="latin-1"):
         if not line.startswith(" "):
             facts, _, gloss = line.partition("|")
@@ -64,13 +68,13 @@ def read_synsets(path: Path, letter: str, names: dict[str, str]) -> Iterator[Tex
 
 
 def pointers(fields: list[str]) -> dict[str, list[str]]:
-    """The keys a synset points to, by kind.
+    """Return the keys of synsets to which a synset points, by edge type.
 
     >>> pointers("01 entity 0 003 @ 00001930 n 0000 ~ 00002137 n 0000 + 00692347 v 0101".split())
     {'is-a': ['n00001930'], 'derivation': ['v00692347']}
 
     Args:
-        fields: The words of a line, from the hexadecimal number of words on.
+        fields: Fields of a line, starting with the hexadecimal number of words.
     """
     start = 1 + 2 * int(fields[0], 16)
     end = start + 1 + 4 * int(fields[start])

@@ -1,4 +1,4 @@
-"""Comparison of one method with all others, graph by graph, paired by seed; its figure."""
+"""Comparison of one method with all others on each graph, paired by seed, and its figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,26 +16,26 @@ from nodegraft.lab.report.section import HELD_OUT, Section, main_section
 
 @dataclass(frozen=True)
 class Opponent:
-    """Another method on one graph, and how far ahead of it the compared method is."""
+    """Another method on one graph, and the lead of the compared method over it."""
 
     name: str
     """Name of the other method."""
 
     accuracy: float
-    """Its macro accuracy after the last session in percent, on the seeds that both have."""
+    """Its macro accuracy after the last session in percent, on the seeds that both methods have."""
 
     points: float
-    """Accuracy of the compared method minus its accuracy in points, the mean over these seeds."""
+    """Accuracy of the compared method minus `accuracy`, in points: the mean over these seeds."""
 
     half_width: float
-    """Half the width of the difference's 95 % interval; 0 for a single seed."""
+    """Half the width of the 95 % interval of `points`; 0 for a single seed."""
 
     seeds: int
-    """Number of seeds that both have."""
+    """Number of seeds that both methods have."""
 
     @property
     def verdict(self) -> str:
-        """Whether the compared method is ahead, behind, or not clearly either."""
+        """Whether the compared method is ahead or behind; unclear if zero is in the interval."""
         if self.seeds < 2 or abs(self.points) <= self.half_width:
             return "unclear"
         return "ahead" if self.points > 0 else "behind"
@@ -47,21 +47,21 @@ class Opponent:
 
 @dataclass(frozen=True)
 class GraphComparison:
-    """The compared method and all others on one graph."""
+    """Comparison of one method with all others on one graph."""
 
     dataset: str
     """Name of the graph."""
 
     is_held_out: bool
-    """Whether the graph was kept apart while the method was designed."""
+    """Whether the graph was held out while the method was designed."""
 
     accuracy: float
     """Macro accuracy of the compared method after the last session in percent, over all seeds."""
 
     best: Opponent
-    """The other method that is nearest to it, or ahead of it, among those with several seeds.
+    """Other method with the smallest `points`, among other methods with several seeds.
 
-    If none has several seeds, it is chosen among all.
+    If no other method has several seeds, it is chosen among all of them.
     """
 
     papers: Opponent | None
@@ -73,23 +73,23 @@ class GraphComparison:
 
 @dataclass(frozen=True)
 class AgainstOthers:
-    """One method compared with all others that are not variants of it."""
+    """Comparison of one method with all others that are not variants of it, on several graphs."""
 
     method: str
-    """The compared method."""
+    """Name of the compared method."""
 
     graphs: tuple[GraphComparison, ...]
     """One comparison for each graph, at least two."""
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
-        """Return the graphs with one verdict about the best other method."""
+        """Return the graphs with a given verdict on the comparison with the best other method."""
         return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 
 def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
-    """Compare the best method of the main section with all others, on its and on held-out graphs.
+    """Compare the best method of the main section with all others, on main and held-out graphs.
 
-    Variants of the compared method are no opponents. None if there are fewer than two graphs.
+    Variants of the compared method are left out. Return None if fewer than two graphs remain.
     """
     main = main_section(sections)
     best = recommend(main.groups)

@@ -1,4 +1,4 @@
-"""Run records grouped by dataset, method and protocol, and the numbers taken from them."""
+"""Run records grouped by dataset, method and protocol, and statistics of them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from nodegraft.evaluation.protocol import STRICT
 from nodegraft.lab.benchmark.suite import SuiteEntry
 
 Record: TypeAlias = Mapping[str, Any]
-# (dataset, name in the table, protocol) -> the records of its seeds
+# (dataset, name in tables, protocol) -> run records, one for each seed
 Groups: TypeAlias = dict[tuple[str, str, str], list[Record]]
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ SETTING = re.compile(r"( \d+-(way|shot)| from \d+)+$")
 
 
 def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
-    """Group the records of a suite; a job without a record is left out.
+    """Group the records of a suite by dataset, name and protocol; skip jobs without a record.
 
     >>> from nodegraft.lab.benchmark.job import Job
     >>> entry = SuiteEntry("plain", Job(dataset="gentoo", method="sgc-mean"))
@@ -40,7 +40,7 @@ def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
 
 
 def without_setting(name: str) -> str:
-    """Return a name without the numbers of classes and labels that a suite adds to it.
+    """Remove the numbers of classes and labels that a suite appends to a method's name.
 
     >>> without_setting("graft 3-way 5-shot")
     'graft'
@@ -49,13 +49,13 @@ def without_setting(name: str) -> str:
 
 
 def merge_settings(groups: Groups) -> Groups:
-    """Put all settings of a method into one group.
+    """Merge the groups of all settings of a method, for each dataset and protocol.
 
     >>> list(merge_settings({("gentoo", f"graft {k}-shot", "strict"): [] for k in (1, 5)}))
     [('gentoo', 'graft', 'strict')]
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     merged: Groups = {}
     for (dataset, name, protocol), runs in groups.items():
@@ -79,19 +79,19 @@ def datasets(groups: Groups) -> list[str]:
     ['gentoo']
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     return unique(dataset for dataset, _, _ in groups)
 
 
 def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str, list[Record]]:
-    """Return method -> runs on one dataset under one protocol, without upper references.
+    """Return runs by method, on one dataset under one protocol, without upper references.
 
     >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
     ['a']
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
 
@@ -104,13 +104,13 @@ def comparable_groups(groups: Groups) -> Groups:
     [('gentoo', 'a', 'strict')]
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     return {key: runs for key, runs in groups.items() if key[2] == STRICT}
 
 
 def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[float]:
-    """Return a number of the summary, one for each run.
+    """Return the value of a summary field for each run.
 
     >>> summary_values([{"summary": {"last_accuracy": 0.5}}])
     [0.5]
@@ -119,7 +119,7 @@ def summary_values(runs: Sequence[Record], field: str = LAST_ACCURACY) -> list[f
 
 
 def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
-    """Return the mean of a number of the summary over runs.
+    """Return the mean of a summary field over runs.
 
     >>> mean([{"summary": {"last_accuracy": 0.5}}, {"summary": {"last_accuracy": 0.7}}])
     0.6
@@ -128,7 +128,7 @@ def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
 
 
 def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> list[float]:
-    """Subtract last accuracies before from those after; seeds that only one has are left out.
+    """Return last accuracy of `after` minus that of `before`, for each seed that both have.
 
     >>> one, two, lone = ({"seed": s, "summary": {"last_accuracy": a}}
     ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
@@ -141,7 +141,7 @@ def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> lis
 
 
 def losses_per_class(runs: Sequence[Record]) -> list[float]:
-    """Return the drop of macro accuracy for each new class, one for each run.
+    """Return each run's drop of macro accuracy, divided by its number of new classes.
 
     >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
     [0.125]
@@ -150,7 +150,7 @@ def losses_per_class(runs: Sequence[Record]) -> list[float]:
 
 
 def session_seconds(runs: Sequence[Record]) -> list[float]:
-    """Return the mean seconds of learning a later session and predicting, one for each run.
+    """Return each run's mean seconds to learn and predict a session after session 0.
 
     >>> sessions = [{"seconds": taken, "query_seconds": 0.5} for taken in (2.0, 0.1, 0.3)]
     >>> session_seconds([{"sessions": sessions}])
@@ -160,26 +160,26 @@ def session_seconds(runs: Sequence[Record]) -> list[float]:
 
 
 def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
-    """Return the median seconds over runs, of learning and predicting: session 0, a later one."""
+    """Return median seconds over runs to learn and predict: session 0, and a later session."""
     training = [_seconds(run["sessions"][0]) for run in runs]
-    # Medians, since the machine was busy with other work now and then.
+    # Medians are used because other work sometimes slowed the machine down.
     return float(np.median(training)), float(np.median(session_seconds(runs)))
 
 
 def _seconds(session: Mapping[str, Any]) -> float:
-    # Predicting counts because a method may delay its work until then.
+    # Prediction time counts because a method may delay its work until prediction.
     return float(session["seconds"] + session["query_seconds"])
 
 
 def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return macro accuracy by session in percent: means, and half the widths of intervals.
+    """Return macro accuracy by session in percent: means, and half-widths of 95 % intervals.
 
     >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
     >>> [part.tolist() for part in accuracy_curve([run])]
     [[80.0, 50.0], [0.0, 0.0]]
 
     Args:
-        runs: Records of runs with the same number of sessions, at least one.
+        runs: Run records with the same number of sessions; at least one record.
     """
     shares = [[session["macro_accuracy"] for session in run["sessions"]] for run in runs]
     values = 100 * np.array(shares, dtype=np.float64)
@@ -193,7 +193,7 @@ def run_counts(groups: Groups) -> dict[str, int]:
     {'a': 3}
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     total: dict[str, int] = {}
     for (_, name, _), runs in comparable_groups(groups).items():
@@ -202,28 +202,28 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
 
 def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
-    """Return a method's mean over datasets; every dataset has the same weight.
+    """Return a method's mean of a summary field over datasets, with equal weights.
 
     >>> runs = [{"summary": {"last_accuracy": 0.5}}]
     >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
     0.5
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     own = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
     return float(np.mean([mean(runs, field) for runs in own]))
 
 
 def ranking(groups: Groups) -> list[str]:
-    """Return the methods that were measured on every dataset, best last session first.
+    """Return the methods measured on every dataset, highest last accuracy first.
 
     >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
     >>> ranking({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
     ['b', 'a']
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     everywhere = [
         set(by_method(groups, dataset)) for dataset in datasets(comparable_groups(groups))

@@ -1,4 +1,4 @@
-"""A report: one HTML page without scripts, and every table and figure as a file beside it."""
+"""Writer of reports: one HTML page without scripts, plus a file for every table and figure."""
 
 import json
 import re
@@ -38,7 +38,7 @@ with extra("lab", package="jinja2", purpose="Writing a report"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-# Colour of a figure -> the page's variable, which differs by day and by night; see page.css.
+# CSS variable for each figure colour; its value depends on light or dark mode, see page.css.
 SHADES = {
     drawing.INK: "currentColor",
     drawing.GREY: "var(--grey)",
@@ -60,11 +60,11 @@ def page_html(
     maps: Sequence[EmbeddingMap],
     evaluation: Evaluation | None = None,
 ) -> str:
-    """Return the whole page; sections without a record are only named.
+    """Return the HTML of the report; sections without records are only listed by name.
 
     Args:
-        sections: The suites, in the order of the page; see with_styles().
-        maps: Maps of embeddings, shown after the sections with figures.
+        sections: Sections in the order of the page, with styles from with_styles().
+        maps: Embedding maps, shown after the sections with figures.
         evaluation: Comparison on a store's own labels, whose recommendation the page shows.
     """
     recorded = [section for section in sections if section.recorded]
@@ -98,7 +98,11 @@ def page_html(
 
 
 def rivals_table(comparison: AgainstOthers) -> Table:
-    """Return the numbers of the first screen, a row for each graph."""
+    """Return the table of the first screen, with a row for each graph.
+
+    Args:
+        comparison: Comparison of the best method with all others.
+    """
     rows = [
         (
             f"{graph.dataset}{' *' * graph.is_held_out}",
@@ -122,7 +126,7 @@ def rivals_table(comparison: AgainstOthers) -> Table:
 
 
 def templates() -> Environment:
-    """Return the environment of the templates, with their filters."""
+    """Return the Jinja environment that loads the report templates and defines their filters."""
     environment = Environment(
         loader=PackageLoader("nodegraft.lab.report"),
         autoescape=True,
@@ -143,7 +147,7 @@ def templates() -> Environment:
 
 
 def sentences(text: str) -> Markup:
-    """Return sentences as HTML; a number stays on the line of its unit.
+    """Convert sentences to HTML, with non-breaking spaces between numbers and units.
 
     >>> sentences("**5 %** of 3 MB") == "<strong>5\u00a0%</strong> of 3\u00a0MB"
     True
@@ -156,7 +160,7 @@ def sentences(text: str) -> Markup:
 
 
 def short(number: float) -> str:
-    """Return a number with about two digits.
+    """Format a number with about two digits.
 
     >>> short(12.3), short(1.23), short(0.0123)
     ('12', '1.2', '0.012')
@@ -167,13 +171,13 @@ def short(number: float) -> str:
 
 
 def unbroken(name: str) -> Markup:
-    """Return a row's name as HTML in which "(n = 5)" and "3-way" are not broken over lines."""
+    """Convert a row's name to HTML without line breaks inside "(n = 5)" and "3-way"."""
     whole = re.sub(r"\d+-(?:way|shot)\b", r'<span class="whole">\g<0></span>', to_html(name))
     return Markup(re.sub(r"\(n = ([\d to]+)\)$", r'<span class="n">(n = \1)</span>', whole))
 
 
 def inline_svg(picture: Picture, name: str, title: str) -> Markup:
-    """Return a figure as an element whose colours follow the page, with a text alternative.
+    """Convert a figure to inline SVG with the page's colours and a text alternative.
 
     >>> from nodegraft.analysis.rendering.drawing import panel
     >>> svg = inline_svg(Picture("one", "Says 5 < 6.", panel("", "")[0]), "curves", "Curves")
@@ -181,10 +185,10 @@ def inline_svg(picture: Picture, name: str, title: str) -> Markup:
     Markup('<title id="curves-title">Curves</title><desc id="curves-description">Says 5 &lt; 6.')
 
     Args:
-        name: Prefix of the element's ids, different for every figure of the page.
+        name: Prefix of the element's ids, unique for each figure of the page.
     """
     text = picture.svg[picture.svg.index("<svg") :]
-    # Names of namespaces mean nothing in HTML, and would look like links to other sites.
+    # HTML ignores XML namespaces, and their URLs would look like links to other sites.
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
@@ -238,7 +242,7 @@ def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
 
 
 def _pairs(evaluation: Evaluation, graph: str) -> Iterator[tuple[SuiteEntry, Record]]:
-    """Yield an entry and its record for each run, as if a suite had asked for them."""
+    """Yield a suite entry and a run record for each run of an evaluation."""
     for measured in evaluation.methods:
         for seed, stream in enumerate(measured.streams):
             job = Job(dataset=graph, method=measured.method, seed=seed, arrival=ARRIVAL)
@@ -272,7 +276,7 @@ def _write_site(
 
 
 def _section_files(section: Section) -> dict[str, str]:
-    """Return file name -> text of a section's tables and figures."""
+    """Return the contents of a section's table and figure files, by file name."""
     texts = {}
     for kind, tables in section.tables.items():
         titled = [replace(table, caption=table.caption or section.title) for table in tables]

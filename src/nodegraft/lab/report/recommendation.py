@@ -1,4 +1,4 @@
-"""Which method to recommend, and the numbers behind it, from the records of one suite."""
+"""Recommendation of a method, and the numbers behind it, from the run records of one suite."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,22 +26,22 @@ class Lead:
     """Lead of one method over another on one dataset, paired by seed."""
 
     dataset: str
-    """The name of the dataset."""
+    """Name of the dataset."""
 
     first: str
-    """The method that is ahead."""
+    """Name of the method that is ahead."""
 
     second: str
-    """The method that it is compared with."""
+    """Name of the method that it is compared with."""
 
     points: float
-    """The difference of their accuracies after the last session, in percentage points."""
+    """Accuracy of `first` minus that of `second` after the last session, in percentage points."""
 
     half_width: float
-    """Half the width of the difference's 95 % interval over seeds, in points."""
+    """Half the width of the 95 % interval of `points` over seeds."""
 
     seeds: int
-    """How many seeds both methods have; 0 if none, then the difference is not paired."""
+    """Number of seeds that both methods have. If 0, `points` is a difference of unpaired means."""
 
     @property
     def is_significant(self) -> bool:
@@ -58,19 +58,19 @@ class Recommendation:
     """Ranking of methods over the datasets of a suite, by accuracy after the last session."""
 
     all_groups: Groups
-    """The records, grouped, upper references included; see group()."""
+    """All run records, including upper references, as grouped by group()."""
 
     names: tuple[str, ...]
-    """The methods measured on every dataset, best first, at least two."""
+    """Names of the methods measured on every dataset, best first; at least two."""
 
     @cached_property
     def groups(self) -> Groups:
-        """The records that may be compared with each other."""
+        """Groups that may be compared: strict runs, without upper references."""
         return comparable_groups(self.all_groups)
 
     @property
     def graphs(self) -> list[str]:
-        """The names of the datasets."""
+        """Names of the datasets."""
         return datasets(self.groups)
 
     @property
@@ -80,12 +80,12 @@ class Recommendation:
 
     @property
     def runner_up(self) -> str:
-        """The second best method."""
+        """Method with the second-best mean accuracy over datasets."""
         return self.names[1]
 
     @cached_property
     def leads(self) -> list[Lead]:
-        """Which method is first on each dataset, and its lead over the best other method."""
+        """Lead of the winner on each dataset, or the lead over it where another method is first."""
         return [self._lead(dataset) for dataset in self.graphs]
 
     @property
@@ -95,15 +95,15 @@ class Recommendation:
 
     @property
     def losses(self) -> list[Lead]:
-        """The leads of other methods over the winner."""
+        """Leads over the winner, on the datasets where another method is first."""
         return [lead for lead in self.leads if lead.first != self.winner]
 
     @property
     def cheaper(self) -> Mapping[str, str]:
-        """Kind of cost -> the most accurate method with at most half of the winner's cost."""
+        """Most accurate method with at most half of the winner's cost, for each kind of cost."""
         own = self.cost(self.winner)
         costs = {name: self.cost(name) for name in self.names[1:]}
-        # Smaller savings than half are not worth any accuracy.
+        # A method that saves less than half of the cost does not justify a lower accuracy.
         methods = {
             need: next((name for name in costs if costs[name][need] <= limit / 2), "")
             for need, limit in own.items()
@@ -112,7 +112,10 @@ class Recommendation:
 
     @property
     def upper_references(self) -> Mapping[str, Mapping[str, float]]:
-        """Method that gets most labels of the new classes -> dataset -> accuracy in percent."""
+        """Accuracy of upper references in percent, by method and dataset.
+
+        Upper references are methods that get most labels of the new classes.
+        """
         accuracies: dict[str, dict[str, float]] = {}
         for (dataset, name, protocol), runs in self.all_groups.items():
             if UPPER_REFERENCE in protocol:
@@ -130,7 +133,7 @@ class Recommendation:
         return min(leads), max(leads)
 
     def cost(self, name: str) -> Mapping[str, float]:
-        """Return means over datasets: seconds of training and of a session, megabytes kept."""
+        """Return mean cost over datasets: seconds of training, of a session, megabytes of state."""
         runs = [by_method(self.groups, dataset)[name] for dataset in self.graphs]
         training, session = np.mean([median_seconds(own) for own in runs], axis=0)
         megabytes = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6
@@ -139,7 +142,7 @@ class Recommendation:
     def _lead(self, dataset: str) -> Lead:
         runs = by_method(self.groups, dataset)
         ranked = sorted(runs, key=lambda name: -mean(runs[name]))
-        # If the winner is not first here, what matters is how far it is behind.
+        # If another method is first on this dataset, report how far the winner is behind it.
         first, second = ranked[0], self.winner if ranked[0] != self.winner else ranked[1]
         more = 100 * np.array(paired_differences(runs[second], runs[first]))
         points = float(more.mean()) if more.size else 100 * (mean(runs[first]) - mean(runs[second]))
@@ -147,13 +150,13 @@ class Recommendation:
 
 
 def recommend(groups: Groups) -> Recommendation | None:
-    """Rank the methods; None if fewer than two were measured on every dataset.
+    """Rank the methods; return None if fewer than two were measured on every dataset.
 
     >>> recommend({}) is None
     True
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     names = ranking(groups)
     return Recommendation(groups, tuple(names)) if len(names) > 1 else None

@@ -1,4 +1,4 @@
-"""Section of a report: tables, figures and commands of one suite, from its records."""
+"""Sections of a report: tables, figures and commands of one suite, from its run records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ from nodegraft.streams.stream import STREAM_VERSION
 
 # Suite whose results the first screen of the report shows.
 MAIN = "growing"
-# Suite of the held-out graphs, which the first screen shows too.
+# Suite of the held-out graphs; the first screen shows its results too.
 HELD_OUT = "held-out"
-# Tables whose rows are methods to choose from, not variants of one.
+# Tables whose rows are different methods, not variants of one method.
 COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
 
@@ -46,17 +46,17 @@ class Section:
     """Each entry of the suite with its record, or with None if it was not run yet."""
 
     styles: Styles = field(default_factory=dict)
-    """Name of a method -> its style in figures; see with_styles()."""
+    """Styles of highlighted methods in figures, by method name; see with_styles()."""
 
     command: str = ""
-    """Command that makes the numbers, if they come from no suite's file."""
+    """Command that reproduces the numbers, if they do not come from a suite file."""
 
     note: str = ""
-    """Remark for readers of the numbers, or nothing."""
+    """Remark for readers of the numbers; empty if there is none."""
 
     @property
     def name(self) -> str:
-        """Name of the file, for links."""
+        """File name of the suite without its suffix, used in links."""
         return Path(self.path).stem
 
     @property
@@ -66,12 +66,12 @@ class Section:
 
     @property
     def recorded(self) -> list[SuiteEntry]:
-        """The jobs that have a record."""
+        """Entries of the suite that have a record."""
         return [entry for entry, record in self.pairs if record is not None]
 
     @property
     def history(self) -> str:
-        """Remark on records of an earlier version of streams, or nothing."""
+        """Remark if records belong to an earlier stream version; otherwise empty."""
         if all(entry.job.stream_version == STREAM_VERSION for entry in self.recorded):
             return ""
         return (
@@ -81,27 +81,27 @@ class Section:
 
     @property
     def bench_command(self) -> str:
-        """Command that makes all records."""
+        """Command that makes all records of the suite."""
         return bench_command(self.path)
 
     @property
     def run_command(self) -> str:
-        """Command that makes the first record."""
+        """Command that makes the first record of the suite."""
         return run_command(self.recorded[0].job)
 
     @property
     def seeds(self) -> str:
-        """Smallest and largest number of seeds that a method has on a dataset."""
+        """Text with the smallest and largest number of seeds of a method on a dataset."""
         sizes = [size for counts in self._seed_counts().values() for size in counts]
         return f"{range_text(sizes)} seed{'s' if max(sizes) > 1 else ''}"
 
     @property
     def seeds_by_method(self) -> str:
-        """Numbers of seeds of each method, as text."""
+        """Text with the number of seeds of each method."""
         return ", ".join(f"{name} {range_text(c)}" for name, c in self._seed_counts().items())
 
     def _seed_counts(self) -> dict[str, list[int]]:
-        """Return name -> its numbers of seeds, one for each dataset and protocol."""
+        """Return the numbers of seeds by method: one number for each dataset and protocol."""
         runs = Counter((e.name, e.job.dataset, e.job.protocol) for e in self.recorded)
         counts: dict[str, list[int]] = {}
         for (name, _, _), count in runs.items():
@@ -110,7 +110,7 @@ class Section:
 
     @cached_property
     def variants(self) -> set[str]:
-        """Names of entries that are variants of a method, as in an ablation."""
+        """Names of entries that are variants of one method, as in an ablation study."""
         names: dict[str, set[str]] = {}
         for entry in self.recorded:
             of_method = names.setdefault(entry.job.method, set())
@@ -120,25 +120,26 @@ class Section:
 
     @cached_property
     def groups(self) -> groups.Groups:
-        """The records by dataset, method and protocol."""
+        """Run records grouped by dataset, method and protocol."""
         return groups.group(self.pairs)
 
     @cached_property
     def tables(self) -> Mapping[str, list[Table]]:
-        """Kind of table -> the tables."""
+        """Tables of the section, by kind of table."""
         return {name: make_tables([name], self.groups) for name in self.suite.tables}
 
     @cached_property
     def pictures(self) -> Mapping[str, list[Picture]]:
-        """Kind of figure -> the figures."""
+        """Figures of the section, by kind of figure."""
         return draw_figures(self.suite.figures, self.groups, self.styles)
 
 
 def read_sections(path: Path, records: Sequence[groups.Record]) -> list[Section]:
-    """Read every suite of a folder, or that of one file: the main one, then those with figures.
+    """Read the suites of a folder or file: the main suite first, then suites with figures.
 
     Args:
-        records: All run records; those of no suite are left out.
+        path: A suite file, or a folder of suite files.
+        records: All run records; records that belong to no suite are ignored.
     """
     files = sorted(path.glob("*.toml")) if path.is_dir() else [path] * path.is_file()
     if not files:
@@ -152,12 +153,12 @@ def read_sections(path: Path, records: Sequence[groups.Record]) -> list[Section]
 
 
 def with_styles(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections with styles: a method has the same in all of them."""
+    """Return the sections with figure styles; a method has the same style in every section."""
     recorded = [section for section in sections if section.recorded]
     if not recorded:
         return list(sections)
     main = main_section(recorded)
-    # The winner and the runner-up are on the first screen.
+    # The first screen shows the winner and the runner-up, so they get the first styles.
     first = [name for name in groups.ranking(main.groups)[:2] if name not in main.variants]
     styles = assign_styles(map(_highlighted, recorded), first)
     return [
@@ -175,7 +176,10 @@ def _highlighted(section: Section) -> list[str]:
 
 
 def main_section(sections: Sequence[Section]) -> Section:
-    """Return the section of the first screen: the benchmark, or the one with most methods."""
+    """Return the section for the first screen: the section of the main suite, if there is one.
+
+    Otherwise, sections that compare methods are preferred, then sections with most methods.
+    """
 
     def priority(section: Section) -> tuple[bool, bool, int]:
         compares = not COMPARING.isdisjoint(section.suite.tables)
@@ -186,13 +190,13 @@ def main_section(sections: Sequence[Section]) -> Section:
 
 def _read(file: Path, records: Sequence[groups.Record]) -> Section:
     suite = Suite.read(file)
-    # A page must not name the folders of the machine it was made on.
+    # The page must not reveal folder names of the machine that wrote it.
     shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
     return Section(shown, suite, suite.with_records(records), note=suite.note)
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:
-    """Append the name of the file to titles that several suites have."""
+    """Append the file name to titles that several suites share."""
     counts = Counter(section.title for section in sections)
     return [
         replace(each, suite=replace(each.suite, title=f"{each.title} ({each.name})"))
@@ -244,7 +248,7 @@ def run_command(job: Job) -> str:
 
 
 def evaluate_command(evaluation: Evaluation, store: str) -> str:
-    """Return the command that compares methods on a store's own labels again."""
+    """Return the command that repeats a comparison of methods on a store's own labels."""
     arguments = [part for method in evaluation.methods for part in ("--method", method.method)]
     arguments += ["--seeds", str(evaluation.seeds), "--shots", str(evaluation.plan.setting.shots)]
     return join(["nodegraft", "evaluate", store, *arguments, "--version", str(evaluation.version)])

@@ -1,4 +1,4 @@
-"""Tables that a suite may ask for: means over seeds with 95 % intervals."""
+"""Kinds of tables that a suite may list: means over seeds with 95 % intervals."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from nodegraft.lab.report.groups import (
     unique,
 )
 
-# Column -> field of a record's summary.
+# Map column titles to fields of a record's summary.
 SUMMARY = {
     "A0": "first_accuracy",
     "last": LAST_ACCURACY,
@@ -47,20 +47,20 @@ MEANS = "Macro accuracy in %, mean ± half of the 95 % interval over seeds"
 
 @dataclass(frozen=True)
 class TableKind:
-    """A kind of table that suites may ask for."""
+    """Kind of table that a suite may list."""
 
     title: str
-    """The heading above its tables."""
+    """Heading above the tables."""
 
     how_to_read: str
-    """Sentences below the heading."""
+    """Explanation below the heading."""
 
     make: Callable[[Groups], list[Table]]
-    """Makes its tables from grouped records."""
+    """Function that makes the tables from grouped records."""
 
 
 def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
-    """Return all tables of a suite in Markdown; a job without a record is an error."""
+    """Return all tables of a suite in Markdown; raise an error if a job has no record."""
     pairs = suite.with_records(records)
     missing = [entry for entry, record in pairs if record is None]
     if missing:
@@ -74,34 +74,34 @@ def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
 
 
 def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
-    """Return the tables that have the given names.
+    """Return the tables of the named kinds.
 
     >>> make_tables(["comparison"], {})
     []
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     check_names(names)
     return [table for name in names for table in TABLES[name].make(groups)]
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise an error if there is no table of a name."""
+    """Raise an error if a name is not a kind of table."""
     for name in names:
         if name not in TABLES:
             raise ParameterError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
 
 
 def percent(shares: Sequence[float | None], signed: bool = False) -> str:
-    """Return the mean and half the width of its 95 % interval, in percent.
+    """Format the mean and half the width of its 95 % interval, in percent.
 
     >>> percent([0.5]), percent([0.4, 0.6]), percent([None]), percent([])
     ('50.0', '50.0 ± 127.1', '–', '–')
 
     Args:
-        shares: One for each seed, between 0 and 1; None if it was not measured.
-        signed: Whether positive numbers begin with a plus, as for differences.
+        shares: Value of each seed, between 0 and 1; None if it was not measured.
+        signed: Whether positive numbers start with a plus sign, as for differences.
     """
     if not shares or None in shares:
         return "–"
@@ -111,7 +111,7 @@ def percent(shares: Sequence[float | None], signed: bool = False) -> str:
 
 
 def range_text(sizes: Sequence[float]) -> str:
-    """Return the smallest and the largest number, or the one there is.
+    """Format the smallest and the largest number, or a single number if they are equal.
 
     >>> range_text([3, 5, 4]), range_text([5, 5])
     ('3 to 5', '5')
@@ -121,7 +121,7 @@ def range_text(sizes: Sequence[float]) -> str:
 
 
 def _overview(groups: Groups) -> list[Table]:
-    """Make a row for each dataset and method: strict and, if measured, leaky."""
+    """Make a table of strict and, if measured, leaky accuracies by dataset and method."""
     rows = []
     both = ("A0", "last") if any(protocol == PUBLISHED for _, _, protocol in groups) else ()
     for dataset, name in unique((dataset, name) for dataset, name, _ in groups):
@@ -153,7 +153,7 @@ def _known_and_novel(groups: Groups) -> list[Table]:
 
 
 def _comparison(groups: Groups) -> list[Table]:
-    """Make a table for each dataset, best last session first.
+    """Make a table for each dataset, highest last accuracy first.
 
     ``behind`` is the difference to the best method of the strict protocol, paired by seed.
     """
@@ -175,7 +175,7 @@ def _comparison(groups: Groups) -> list[Table]:
 
 
 def _new_classes(groups: Groups) -> list[Table]:
-    """Make a table for each dataset: first and last accuracy, and the loss for each new class."""
+    """Make a table for each dataset: first and last accuracy, and accuracy lost per new class."""
     head = ["method", "A0", "last", "lost per new class", "seconds a session"]
     tables = []
     for dataset in datasets(groups):
@@ -218,7 +218,14 @@ def _by_session(groups: Groups, stream: dict[str, str]) -> list[Table]:
 def _side_by_side(
     groups: Groups, fields: Iterable[str], head: Callable[[str], Sequence[str]], corner: str
 ) -> list[Table]:
-    """Make a row for each name and protocol; for each dataset these fields of the summaries."""
+    """Make a table with a row for each method and protocol, and columns for each dataset.
+
+    Args:
+        groups: Run records, as grouped by group().
+        fields: Fields of the summary to show for each dataset.
+        head: Function that returns the column titles of a dataset.
+        corner: Title of the first column.
+    """
     columns, fields = datasets(groups), list(fields)
     rows = []
     for name, protocol in unique((name, protocol) for _, name, protocol in groups):
@@ -238,7 +245,7 @@ def _percents_by_session(runs: Sequence[Record], field: str) -> list[str]:
 
 
 def _costs(runs: Sequence[Record]) -> list[str]:
-    """Return median seconds of session 0 and of a later one, and megabytes kept."""
+    """Return cells: median seconds of session 0 and of a later session, and megabytes of state."""
     training, session = median_seconds(runs)
     return [f"{training:.1f}", f"{session:.3f}", f"{mean(runs, 'kept_bytes') / 1e6:.2f}"]
 

@@ -1,7 +1,7 @@
-"""Run jobs: one job in this process, or many in processes of this machine.
+"""Runners of jobs: one job in this process, or many in worker processes on this machine.
 
-Workers are separate processes and not a pool: a pool breaks as a whole when one of its workers is
-killed, and does not say which job that worker had.
+Workers are separate processes instead of a pool: if one worker of a pool is killed, the whole pool
+breaks and does not report which job that worker had.
 """
 
 import traceback
@@ -24,50 +24,50 @@ from nodegraft.runners.block_processes import start_child
 
 @dataclass(frozen=True)
 class JobStarted:
-    """A worker has been given a job."""
+    """Event: a worker was given a job."""
 
     job: Job
-    """The job."""
+    """Job that starts."""
 
 
 @dataclass(frozen=True)
 class JobEnded:
-    """How a job ended: with a record, or with the text of its error; both are on disk."""
+    """Event: a job ended with a record or an error; both are stored on disk."""
 
     job: Job
-    """The job."""
+    """Job that ended."""
 
     place: str
-    """Where its record or its failure is."""
+    """Path of the record or of the failure."""
 
     seconds: float
-    """How long it took."""
+    """Duration of the job in seconds."""
 
     error: str = ""
-    """The traceback, where it failed."""
+    """Traceback if the job failed; otherwise empty."""
 
 
 JobEvent: TypeAlias = JobStarted | JobEnded
 
 
 class Runner(Protocol):
-    """Where jobs run; a context, so that what it started ends with it."""
+    """Runner of jobs: a context manager, whose exit ends the processes that it started."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     def capacity(self) -> int:
-        """How many jobs can run at the same time."""
+        """Return the number of jobs that can run at the same time."""
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends."""
+        """Run all jobs; yield an event when a job starts and when it ends."""
 
 
 def run_job(
     job: Job, load: Callable[[], LoadedDataset], out: str, data: Path | None = None
 ) -> JobEnded:
-    """Run one job on one thread and write its record; an error is told, not raised."""
+    """Run one job on one thread and write its record; errors are returned, not raised."""
     torch.set_num_threads(1)
     started = perf_counter()
     try:
@@ -79,15 +79,15 @@ def run_job(
 
 
 def record_failure(job: Job, error: str, out: str, seconds: float = 0.0) -> JobEnded:
-    """Put a failure on record."""
+    """Write the record of a failed job and return the event of its end."""
     return JobEnded(job, write_failure(out, job, error), seconds, error)
 
 
 class LocalRunner:
-    """A number of processes; each loads its own graph.
+    """Runner of jobs in worker processes on this machine; each loads its own graph.
 
     Args:
-        workers: How many processes.
+        workers: Number of worker processes.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -110,7 +110,7 @@ class LocalRunner:
         return [worker.process.pid or 0 for worker in self._workers]
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends."""
+        """Run all jobs; yield an event when a job starts and when it ends."""
         waiting = deque(jobs)
         self._workers = [Worker(data, str(out)) for _ in range(min(self._count, len(jobs)))]
         while True:
@@ -128,8 +128,8 @@ class Worker:
     """Worker process, and the job that it runs.
 
     Args:
-        data: The folder that holds the data folders.
-        out: The folder for the records.
+        data: Folder that holds the data folders.
+        out: Path or URL of the folder of records.
     """
 
     def __init__(self, data: Path | None, out: str) -> None:
@@ -138,7 +138,7 @@ class Worker:
         self._start()
 
     def give(self, job: Job) -> Job:
-        """Have it run a job."""
+        """Send a job to the worker process, which is restarted if it has died."""
         if not self.process.is_alive():
             self._start()
         self.connection.send(job)
@@ -146,7 +146,7 @@ class Worker:
         return job
 
     def take(self) -> JobEnded:
-        """How the job ended; a process that died is the job's failure, and nobody else's."""
+        """Return how the job ended; if the worker process died, only this job counts as failed."""
         job, self.job = self.job, None
         try:
             ended: JobEnded = self.connection.recv()
@@ -159,7 +159,7 @@ class Worker:
         return ended
 
     def end(self) -> None:
-        """Whatever it is doing."""
+        """Terminate the worker process, even while it runs a job."""
         self.process.terminate()
         self.process.join()
 

@@ -1,4 +1,4 @@
-"""Records shown in MLflow, which is an extra; the records stay the truth."""
+"""Export of run records to MLflow, an optional extra; records stay the source of truth."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +20,10 @@ SHOWN = ("macro_accuracy", "known_accuracy", "novel_accuracy", "harmonic_mean", 
 
 
 class MlflowTracker:
-    """One MLflow run a record: its inputs as parameters, its sessions as steps.
+    """Exporter of records to MLflow runs: inputs as parameters, sessions as steps.
 
     Args:
-        address: Where MLflow is, as its clients know it.
+        address: Tracking URI of MLflow.
     """
 
     def __init__(self, address: str) -> None:
@@ -39,13 +39,13 @@ class MlflowTracker:
             raise ParameterError(f"MLflow cannot be reached at {address}: {error}") from error
 
     def handle(self, event: JobEvent) -> None:
-        """Something happened to a job."""
+        """Log the record of a job that ended without an error; ignore other events."""
         if isinstance(event, JobEnded) and not event.error:
             folder, _, name = event.place.rpartition("/")
             self.log(RunRecord.from_bytes(WriteOnceFolder(folder).read(name)).document)
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Show a record, unless it is there already."""
+        """Log a record as an MLflow run, unless it was logged before."""
         wanted = f"tags.`{RECORD}` = '{record['run']}'"
         if self._client.search_runs([self._experiment], wanted, max_results=1):
             return

@@ -1,7 +1,7 @@
-"""Jobs as Ray tasks, on this machine or on many.
+"""Runner of jobs as Ray tasks, on one machine or on many.
 
-Each graph is put into the object store once; workers map it instead of reading files, and write
-their own records. A task whose node dies runs again elsewhere.
+Each graph is put into Ray's object store once; workers map it into memory instead of reading files,
+and write their own records. If a cluster node dies, its tasks are retried on other nodes.
 """
 
 from collections import Counter, deque
@@ -21,17 +21,17 @@ with extra("ray", package="ray", purpose="A Ray cluster"):
 
 
 class RayRunner(RayCluster):
-    """A Ray cluster that runs jobs."""
+    """Runner of jobs on a Ray cluster."""
 
     def run(self, jobs: Sequence[Job], data: Path | None, out: str | Path) -> Iterator[JobEvent]:
-        """Run all jobs; tells when each is given away and how it ends."""
+        """Run all jobs; yield an event when a job starts and when it ends."""
         if jobs and not self.capacity():
             raise NodegraftError(f"No node of the cluster has room for one job: {self._resources}.")
         place, graphs = _everywhere(out), SharedGraphs(jobs, data)
         waiting, running = deque(jobs), dict[Any, Job]()
         task = self._task()
         while waiting or running:
-            # A queue behind the busy ones hides the way there and back, and lets a cluster grow.
+            # Queued tasks behind the running ones hide network latency and let a cluster scale up.
             while waiting and len(running) < 2 * max(1, self.capacity()):
                 job = waiting.popleft()
                 running[task.remote(job, graphs.of(job), place)] = job
@@ -42,7 +42,7 @@ class RayRunner(RayCluster):
                 yield _ended(ready, job, place)
 
     def _task(self) -> Any:
-        # Only what is no fault of the job runs again: its own errors are told by run_job().
+        # Ray retries only failures of the cluster: run_job() returns errors of the job itself.
         return ray.remote(
             num_cpus=self._resources.cpus,
             num_gpus=self._resources.gpus,
@@ -52,11 +52,11 @@ class RayRunner(RayCluster):
 
 
 class SharedGraphs:
-    """Each graph is in the object store from its first job to its last.
+    """Datasets in Ray's object store, each from its first job to its last.
 
     Args:
-        jobs: All jobs that will ask for one.
-        data: The folder that holds the data folders.
+        jobs: All jobs that will need a dataset.
+        data: Folder that holds the data folders.
     """
 
     def __init__(self, jobs: Sequence[Job], data: Path | None) -> None:
@@ -65,7 +65,7 @@ class SharedGraphs:
         self._stored: dict[str, Any] = {}
 
     def of(self, job: Job) -> Any:
-        """A reference to the dataset of a job."""
+        """Return a Ray reference to a job's dataset, which is stored before its first job."""
         which = _which(job)
         if which not in self._stored:
             self._stored[which] = ray.put(job.load(self._data))
@@ -96,5 +96,5 @@ def _ended(task: Any, job: Job, out: str) -> JobEnded:
 
 
 def _everywhere(out: str | Path) -> str:
-    # Workers have working folders of their own.
+    # Workers have other working folders, so the path must be absolute.
     return str(out) if "://" in str(out) else str(Path(out).absolute())

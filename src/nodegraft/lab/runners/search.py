@@ -1,7 +1,7 @@
-"""Hyper-parameters chosen on validation classes, by rehearsals.
+"""Random search of hyper-parameters on validation classes, by rehearsals.
 
-With a handful of trials a model of which values might be good has nothing to go on: combinations
-are drawn, none twice, and all datasets try the same ones.
+A few trials are too little data to model which values are good. Therefore combinations are drawn at
+random, none twice, and all datasets try the same combinations.
 """
 
 import json
@@ -29,33 +29,33 @@ Objective = Callable[[Job], float]
 
 @dataclass(frozen=True)
 class Trial:
-    """Values that were tried."""
+    """Combination of hyper-parameters that was tried, and its score."""
 
     parameters: dict[str, Any]
     """Hyper-parameters by name."""
 
     score: float
-    """What they reached, between 0 and 1."""
+    """Score of the combination, between 0 and 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What is searched for: hyper-parameters, for each dataset by itself, on rehearsals."""
+    """Plan of a hyper-parameter search on rehearsals, separate for each dataset."""
 
     method: str
-    """The name of the method."""
+    """Name of the method."""
 
     datasets: tuple[str, ...]
-    """The names of the datasets; each gets values of its own."""
+    """Names of the datasets; the best values are chosen separately for each."""
 
     seeds: tuple[NonNegativeInt, ...]
-    """Draw the splits and start the method."""
+    """Seeds of the splits and of the method."""
 
     trials: PositiveInt
-    """How many sets of values are tried on each dataset at most, the defaults first."""
+    """Maximum number of combinations tried on each dataset, the defaults first."""
 
     space: Mapping[str, list[Any]]
-    """For each hyper-parameter a list to choose from."""
+    """List of values to choose from, for each hyper-parameter."""
 
     arrival: Arrival
     """Which nodes exist in a session."""
@@ -67,7 +67,7 @@ class Search:
 
     @classmethod
     def read(cls, path: str | Path) -> "Search":
-        """From a TOML file.
+        """Read a search plan from a TOML file.
 
         Args:
             path: The file; see ``experiments/search/``.
@@ -82,7 +82,7 @@ class Search:
             raise ParameterError(f"{path} can't be read as a search: {error}") from error
 
     def jobs(self, dataset: str, parameters: Mapping[str, Any]) -> list[Job]:
-        """The rehearsals that values are measured by; novel classes have no part in them."""
+        """Return the rehearsal jobs that score a combination; they do not use novel classes."""
         return [
             Job(
                 dataset=dataset,
@@ -96,15 +96,15 @@ class Search:
         ]
 
     def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
-        """Return the values that are still to be tried on a dataset, in order."""
+        """Return the combinations that are still to be tried on a dataset, in order."""
         values = [trial.parameters for trial in trials]
         fresh = [proposal for proposal in self._proposals if proposal not in values]
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the numbers that are not between two others of their list.
+        """Return the numeric values that are the smallest or largest in their list of choices.
 
-        Better values may lie beyond; text and yes-or-no values have no edge.
+        Better values may exist outside the list. Text and Boolean values have no edge.
         """
         at_edge: dict[str, Any] = {}
         for name, choices in self.space.items():
@@ -115,14 +115,14 @@ class Search:
 
     @cached_property
     def _proposals(self) -> list[dict[str, Any]]:
-        """The defaults, then all other combinations in an order drawn once for all."""
+        """The defaults, then all other combinations in a fixed random order."""
         model = self.jobs(self.datasets[0], {})[0].make_model()
         for name, choices in self.space.items():
             if name not in model.get_params():
                 raise ParameterError(f"{self.method} has no parameter {name!r} to search.")
             if not choices:
                 raise ParameterError(f"{name} in a search needs at least one value.")
-        # A search should say whether it found anything better than the defaults.
+        # The defaults are tried first, to show whether the search finds better values.
         default = {name: getattr(model, name) for name in self.space}
         grid = product(*self.space.values())
         every = [dict(zip(self.space, values, strict=True)) for values in grid]
@@ -131,10 +131,14 @@ class Search:
 
 
 def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[str, Trial]]:
-    """Try values until the plan's trials are done on every dataset; an interruption costs one
-    trial.
+    """Run the remaining trials on every dataset and yield each; an interruption costs one trial.
 
-    The score is the mean over seeds; the file says which values were best on which dataset.
+    The score of a trial is the mean over seeds. The file also stores the best trial per dataset.
+
+    Args:
+        plan: Plan of the search.
+        place: File that stores the trials; it need not exist yet.
+        objective: Function that runs a job and returns its score.
     """
     done = trials_so_far(plan, place)
     for dataset, trials in done.items():
@@ -149,7 +153,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
     """Return the trials done on each dataset of the plan.
 
     Args:
-        place: The file that keeps the trials; it need not exist yet.
+        place: File that stores the trials; it need not exist yet.
     """
     if not place.exists():
         return {name: [] for name in plan.datasets}
@@ -179,7 +183,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _head(plan: Search) -> dict[str, Any]:
-    """What all trials of a file have in common."""
+    """Return the fields that all trials of a file must share."""
     return {
         "method": plan.method,
         "arrival": plan.arrival,

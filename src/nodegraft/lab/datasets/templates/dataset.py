@@ -1,4 +1,4 @@
-"""Base class of datasets: raw files are read into a graph with labels and a default setting."""
+"""Base class of datasets, which parse raw files to a graph, labels and a default setting."""
 
 import inspect
 import os
@@ -31,32 +31,32 @@ CACHE_VARIABLE = "NODEGRAFT_CACHE"
 
 @dataclass(frozen=True)
 class LoadedDataset:
-    """A graph, who belongs to which class, and how it is meant to be split."""
+    """Parsed dataset: a graph, the classes of its nodes, and a default setting of the split."""
 
     name: str
-    """What the dataset is called."""
+    """Name of the dataset."""
 
     graph: Graph
-    """Nodes, features and edges."""
+    """Graph with nodes, features and edges."""
 
     labels: NodeLabels
-    """The class of each node that has one."""
+    """Class of each labelled node."""
 
     setting: Setting
-    """How many classes of each role, unless a run says otherwise."""
+    """Default number of classes of each role; a run can override it."""
 
     groups: Groups | None = None
-    """A number for each row; near-duplicates share one, and stay on one side of a split."""
+    """Group number of each row. Near-duplicates share a group, which a split never divides."""
 
     notes: tuple[str, ...] = field(default=())
-    """What a reader of a table must know ("20 of 77 classes")."""
+    """Remarks for readers of tables, such as "20 of 77 classes"."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the dataset was asked for."""
+    """Options with which the dataset was loaded."""
 
     @property
     def content_hash(self) -> str:
-        """Depends on graph, labels and groups."""
+        """Hash of graph, labels and groups."""
         groups = [] if self.groups is None else self.groups.tolist()
         return content_hash(self.graph.content_hash, self.labels.content_hash, groups)
 
@@ -69,14 +69,14 @@ class LoadedDataset:
         many_shot: bool = False,
         node_seed: int | None = None,
     ) -> ClassStream:
-        """Its classes, arriving session by session, with nodes that are anonymous.
+        """Draw a stream of sessions in which new classes arrive and nodes are anonymous.
 
         Args:
-            seed: Draws which class has which role, and the order of rows.
+            seed: Seed that selects the roles of classes and the order of rows.
             arrival: Which nodes exist in a session, as in :class:`nodegraft.ClassStream`.
-            setting: How many classes of each role; None takes the dataset's own.
-            many_shot: Whether new classes are taught by 60 % of their nodes instead of a few.
-            node_seed: Draws which nodes teach; None takes ``seed``.
+            setting: Number of classes of each role; None uses the dataset's setting.
+            many_shot: Whether 60 % of the nodes of new classes are labelled instead of a few.
+            node_seed: Seed that selects the labelled nodes; None uses ``seed``.
         """
         return ClassStream.draw(
             self.graph,
@@ -95,50 +95,50 @@ class LoadedDataset:
 
 @dataclass(kw_only=True)
 class Dataset(ABC):
-    """One file in ``datasets/`` = one dataset = one name; subclasses are keyword-only dataclasses.
+    """Base class of datasets. Each dataset is a keyword-only dataclass in a file of ``datasets/``.
 
-    Fields are options of the dataset, checked against their annotations. An author gives ``name``,
-    ``summary``, ``folders`` and ``required_files``, and writes :meth:`parse`.
+    Fields are options of the dataset, checked against their annotations. A subclass sets ``name``,
+    ``summary``, ``folders`` and ``required_files``, and implements :meth:`parse`.
     """
 
     name: ClassVar[str]
-    """What the dataset is called on the command line and in records."""
+    """Name of the dataset on the command line and in records."""
     summary: ClassVar[str]
-    """What it is, in one line."""
+    """Description of the dataset in one line."""
     citation: ClassVar[str] = ""
-    """Where it is from."""
+    """Source of the dataset."""
     folders: ClassVar[tuple[str, ...]] = ()
-    """Where its files may be, below the data folder; the first that has them is taken."""
+    """Folders to search, below the data folder; the first with all required files is used."""
     required_files: ClassVar[tuple[str, ...]] = ()
-    """The names of the raw files it needs."""
+    """Names of the required raw files."""
     optional_files: ClassVar[tuple[str, ...]] = ()
-    """The names of files it reads where they are there."""
+    """Names of raw files that are read if they exist."""
 
     def __post_init__(self) -> None:
         validate(self)
 
     @abstractmethod
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Read the raw files.
+        """Parse the raw files.
 
         Args:
-            files: Name of a file -> where it is; optional ones may be absent.
+            files: Paths of the files by name; optional files may be absent.
         """
 
     def load(
         self, root: str | Path | None = None, cache: str | Path | None = None
     ) -> LoadedDataset:
-        """The dataset, parsed once and then read from the cache.
+        """Load the dataset from the cache; parse it and write the cache if it is not there.
 
         Args:
-            root: The folder that holds the data folders; else the variable NODEGRAFT_DATA, else
-                ``./data``.
-            cache: A folder for parsed graphs; else the variable NODEGRAFT_CACHE, else the user's
-                cache folder.
+            root: Folder that holds the data folders; by default the environment variable
+                NODEGRAFT_DATA, or ``./data`` if that is not set.
+            cache: Cache folder of parsed graphs; by default the environment variable
+                NODEGRAFT_CACHE, or the user's cache folder if that is not set.
         """
         files = self.locate(root)
         place = _cache_folder(cache) / f"{self.name}-{self._inputs_hash(files)}"
-        # A damaged, read-only or racing cache costs time, never the result.
+        # A damaged, read-only or concurrently written cache costs time, but the result is the same.
         if place.exists():
             with suppress(CheckpointError):
                 return replace(_read(place), options=asdict(self))
@@ -148,10 +148,10 @@ class Dataset(ABC):
         return loaded
 
     def locate(self, root: str | Path | None = None) -> dict[str, Path]:
-        """Where the raw files are; the error for a missing one says where it was looked for.
+        """Return the paths of the raw files by name; an error lists the searched folders.
 
         Args:
-            root: The folder that holds the data folders, as in :meth:`load`.
+            root: Folder that holds the data folders, as in :meth:`load`.
         """
         top = _data_folder(root)
         looked = [top / folder for folder in self.folders] or [top]
@@ -162,7 +162,7 @@ class Dataset(ABC):
         raise MissingFileError(self.name, self.required_files, looked)
 
     def _inputs_hash(self, files: dict[str, Path]) -> str:
-        # The parser's code is hashed, too, so that editing it invalidates the cache.
+        # The parser's code is hashed too, so that editing it invalidates the cache.
         package = Path(__file__).parents[3]
         code = {
             path
@@ -183,27 +183,27 @@ REGISTRY: Registry[Dataset] = Registry(
 
 
 def list_datasets() -> list[str]:
-    """The names of all datasets, sorted."""
+    """Return the sorted names of all datasets."""
     return REGISTRY.names()
 
 
 def load_dataset(name: str, root: str | Path | None = None, **options: Any) -> LoadedDataset:
-    """A dataset by name.
+    """Load a dataset by name.
 
     Args:
-        name: As ``nodegraft lab datasets`` shows it.
-        root: The folder that holds the data folders; else the variable NODEGRAFT_DATA, else
-            ``./data``.
-        options: Fields of the dataset.
+        name: Name of the dataset; ``nodegraft lab datasets`` lists all names.
+        root: Folder that holds the data folders; by default the environment variable
+            NODEGRAFT_DATA, or ``./data`` if that is not set.
+        options: Options of the dataset: fields of its class.
     """
     return build(REGISTRY.get(name), options).load(root)
 
 
 def label_folders(root: str | Path | None = None) -> list[Path]:
-    """Return the folders with labels: raw files, and the cache of parsed graphs.
+    """Return the folders that contain labels: the data folder and the cache folder.
 
     Args:
-        root: The folder that holds the data folders, as in :func:`load_dataset`.
+        root: Folder that holds the data folders, as in :func:`load_dataset`.
     """
     return [_data_folder(root), _cache_folder(None)]
 

@@ -1,4 +1,4 @@
-"""The format of Amazon-Clothing and DBLP: one network file and two MATLAB files of nodes."""
+"""Base class of Amazon-Clothing and DBLP: a network file and two MATLAB files of nodes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from nodegraft.streams.setting import Setting
 
 @dataclass(frozen=True)
 class MatlabNodes:
-    """Nodes in a MATLAB file."""
+    """Nodes of a MATLAB file."""
 
     ids: NDArray[np.int64]
     """Node ids as in the network file."""
@@ -30,11 +30,11 @@ class MatlabNodes:
     """Class number of each node."""
 
     counts: "csr_array[Any]"
-    """Word counts: nodes x words."""
+    """Word counts as a sparse matrix, nodes x words."""
 
     @classmethod
     def read(cls, path: Path) -> "MatlabNodes":
-        """From ``Index``, ``Label`` and ``Attributes`` of a MATLAB v5 file."""
+        """Read ``Index``, ``Label`` and ``Attributes`` from a MATLAB v5 file."""
         try:
             content = loadmat(path)
             ids, classes = content["Index"].ravel(), content["Label"].ravel()
@@ -67,19 +67,22 @@ class MatlabNodes:
 
 @dataclass(kw_only=True)
 class MatlabDataset(Dataset):
-    """``required_files`` is the network and the test half, ``optional_files`` the training half."""
+    """Base class of datasets whose nodes are divided into a training and a test half.
+
+    ``required_files`` are the network and the test half, ``optional_files`` is the training half.
+    """
 
     all_classes: ClassVar[int]
-    """How many classes both halves have."""
+    """Number of classes in both halves together."""
     full_setting: ClassVar[Setting]
-    """How both halves are split."""
+    """Setting of the split if both halves are available."""
     public_setting: ClassVar[Setting]
     """Setting of the split if only the test half is available."""
     published: ClassVar[str]
-    """The paper's split, in words."""
+    """The paper's split, as text."""
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Both halves, or the test half alone with a note that says so."""
+        """Parse both halves, or the test half alone and add a note that says so."""
         network, test = self.required_files
         (train,) = self.optional_files
         nodes = MatlabNodes.read(files[test])
@@ -88,7 +91,7 @@ class MatlabDataset(Dataset):
         order = np.argsort(nodes.ids, kind="stable")
         keys = NodeKeys(nodes.ids[order])
         ends = np.loadtxt(files[network], dtype=np.int64, ndmin=2)
-        # Rows of length 1, as in the other text graphs: long texts would drown short ones.
+        # Rows have length 1, as in the other text graphs, so that long texts do not dominate.
         words = normalise_rows(nodes.counts[order])
         graph = Graph.from_parts(keys, words, adjacency_between(keys, ends))
         return LoadedDataset(

@@ -27,26 +27,28 @@ if TYPE_CHECKING:
 
 
 def read_raw(files: Iterable[Path], folder: str, make: Callable[[str], Any]) -> "Data":
-    """What ``make(root)`` gives for a root whose ``folder`` holds links to the files.
+    """Read raw files with a PyG dataset class, in a temporary folder with links to the files.
 
-    PyG writes what it has processed beside the raw files, and the user's folder may be
-    read-only; so it works in a folder of its own, which is gone afterwards.
+    PyG writes processed data beside the raw files, and the user's folder may be read-only.
+    Therefore PyG works in a temporary folder, which is deleted afterwards.
 
     Args:
-        folder: Where PyG looks for them, below its root.
+        files: Paths of the raw files.
+        folder: Folder in which PyG looks for raw files, relative to its root.
+        make: PyG dataset class, called with its root folder.
     """
     with tempfile.TemporaryDirectory(prefix="nodegraft-") as root:
         raw = Path(root, folder)
         raw.mkdir(parents=True)
         for path in files:
             (raw / path.name).symlink_to(path.resolve())
-        # PyG tells its progress on standard error; a library keeps quiet.
+        # PyG prints its progress to standard error, which a library should not do.
         with contextlib.redirect_stderr(io.StringIO()):
             return make(root)[0]
 
 
 def numbered_graph(data: "Data", features: Matrix) -> Graph:
-    """The graph of a PyG ``Data`` with row numbers for keys."""
+    """Return the graph of a PyG ``Data`` object, with row numbers as keys."""
     source, target = data.edge_index.numpy()
     count = features.shape[0]
     adjacency = Adjacency.from_edges(source, target, count)
@@ -54,7 +56,7 @@ def numbered_graph(data: "Data", features: Matrix) -> Graph:
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """Every line of a compressed text file, with its line end."""
+    """Yield every line of an xz-compressed text file, including its line end."""
     try:
         with lzma.open(path, "rt", encoding=encoding) as lines:
             yield from lines
@@ -65,7 +67,9 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
 
 
 def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
-    """Blocks of ``Field: value`` lines, a blank line between; indented lines continue a value.
+    """Yield the stanzas of a file: blocks of ``Field: value`` lines separated by empty lines.
+
+    Indented lines continue a value.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +82,7 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
     stanza: dict[str, str] = {}
     field = ""
     for line in read_lines(path):
-        # A line of blanks is no end: it continues a description.
+        # A line of spaces does not end the stanza: it continues a description.
         if line == "\n":
             if stanza:
                 yield stanza
@@ -93,7 +97,7 @@ def read_stanzas(path: Path) -> Iterator[dict[str, str]]:
 
 
 def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
-    """The fields of every line, split at TAB; quotes are letters like any other.
+    """Yield the tab-separated fields of every line; quotes have no special meaning.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -103,8 +107,8 @@ def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
     [['0', 'a "b'], ['1', '']]
 
     Args:
-        path: The file, compressed if its name ends in ``.xz``.
-        fields: How many each line must have.
+        path: The file, which is xz-compressed if its name ends in ``.xz``.
+        fields: Number of fields that each line must have.
     """
     for number, line in enumerate(_lines(path), start=1):
         row = line.rstrip("\n").split("\t")
@@ -116,7 +120,7 @@ def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
 
 
 def number_in(text: str, path: Path) -> int:
-    """Return the number in a field; raise an error that names the file if it is none.
+    """Parse the number in a field; raise an error that names the file if it is not a number.
 
     >>> number_in("17", Path("nodes.tsv"))
     17
@@ -149,9 +153,10 @@ def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
     [[2.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
     Args:
-        texts: Pairs of each node, separated by spaces.
+        texts: Text of each node: its pairs, separated by spaces.
+        columns: Number of columns of the matrix.
     """
-    # Plain lists of some million numbers would take ten times the memory.
+    # Python lists of some million numbers would take ten times the memory of arrays.
     words, counts, ends = array("q"), array("q"), array("q", [0])
     for text in texts:
         for pair in text.split():
@@ -172,7 +177,9 @@ def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
 
 
 def weighted_counts(counts: "csr_array[Any]") -> "csr_array[Any]":
-    """Entries 1 + log(count), rows of length 1: a word said ten times counts little more than one.
+    """Replace each count by 1 + log(count) and scale rows to length 1.
+
+    A word that occurs ten times then weighs little more than a word that occurs once.
 
     >>> weighted_counts(csr_array([[9.0, 0.0], [0.0, 1.0]])).toarray().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -183,26 +190,27 @@ def weighted_counts(counts: "csr_array[Any]") -> "csr_array[Any]":
 
 
 class TypedEdge(NamedTuple):
-    """One edge as the raw file has it."""
+    """Edge of a raw file."""
 
     source: int
-    """The number of the node it starts from."""
+    """Number of the node at which the edge starts."""
 
     target: int
-    """The number of the node it points to."""
+    """Number of the node to which the edge points."""
 
     kind: str
-    """What joins the two."""
+    """Edge type."""
 
     is_directed: bool
-    """Whether it matters which of the two is the source."""
+    """Whether the edge has a direction."""
 
 
 def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdge]:
-    """One edge a line: source, target, kind.
+    """Yield the edge of each line, which has source, target and edge type.
 
     Args:
-        kinds: Every kind it may name -> whether its edges have a direction.
+        path: File of tab-separated lines.
+        kinds: Allowed edge types, each with whether its edges have a direction.
     """
     for source, target, kind in read_rows(path, 3):
         if kind not in kinds:
@@ -215,22 +223,22 @@ def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdg
 
 @dataclass(frozen=True, slots=True)
 class NumberedNode:
-    """One node: only ``text`` becomes features, never its number or its class."""
+    """Node whose features are made from ``text`` only, never from its number or class."""
 
     key: int
-    """Its number."""
+    """Number of the node."""
 
     label: str
-    """Its class."""
+    """Class of the node."""
 
     text: str
-    """What is said of it, in whatever form the raw file has."""
+    """Text or counts that describe the node, in the format of the raw file."""
 
 
 def typed_graph(
     nodes: Sequence[NumberedNode], features: Matrix, edges: Iterable[TypedEdge]
 ) -> tuple[Graph, NodeLabels]:
-    """Rows in the order given; edges of absent nodes are passed over.
+    """Build a graph and labels, with rows in the order of `nodes`; skip edges of unknown nodes.
 
     >>> nodes = [NumberedNode(7, "x", ""), NumberedNode(3, "y", "")]
     >>> edges = [TypedEdge(3, 7, "a", True), TypedEdge(7, 3, "b", True), TypedEdge(3, 9, "a", True)]
@@ -256,10 +264,12 @@ def typed_graph(
 
 
 def adjacency_between(keys: NodeKeys, ends: NDArray[np.int64], directed: bool = False) -> Adjacency:
-    """The edges both of whose ends are there.
+    """Build the adjacency matrix of the edges whose two ends are both known.
 
     Args:
-        directed: Whether the first number is where the edge starts.
+        keys: Keys of the known nodes, in the order of rows.
+        ends: Keys of the two ends of each edge, one row per edge.
+        directed: Whether edges point from the first end to the second.
     """
     rows = keys.find(ends.ravel()).reshape(ends.shape)
     rows = rows[(rows >= 0).all(axis=1)]

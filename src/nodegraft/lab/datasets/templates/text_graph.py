@@ -1,4 +1,4 @@
-"""Graph of word counts from records with texts and references to each other."""
+"""Graph of word counts, made from records with texts and references to each other."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -25,27 +25,27 @@ WORDS_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class TextNode:
-    """One node: only ``text`` becomes features, never its key or its class."""
+    """Node whose features are made from ``text`` only, never from its key or class."""
 
     key: str
-    """What it is called."""
+    """Key of the node."""
 
     label: str
-    """Its class."""
+    """Class of the node."""
 
     text: str
-    """What is said of it."""
+    """Text that describes the node."""
 
     links: Mapping[str, Collection[str]]
-    """Kind of link -> the keys of what it names."""
+    """Keys of the nodes to which the node links, by edge type."""
 
 
 class Labelled(Protocol):
-    """Whatever says its class."""
+    """Record with a class label."""
 
     @property
     def label(self) -> str:
-        """The class."""
+        """Class of the record."""
 
 
 Node = TypeVar("Node", bound=Labelled)
@@ -54,7 +54,7 @@ Node = TypeVar("Node", bound=Labelled)
 def in_large_classes(
     records: Sequence[Node], smallest: int, without: Collection[str] = ()
 ) -> list[Node]:
-    """The nodes of classes that are large enough and not left out."""
+    """Return the records of classes with at least `smallest` records, except those in `without`."""
     sizes = Counter(record.label for record in records)
     large = {label for label, size in sizes.items() if size >= smallest and label not in without}
     if not large:
@@ -63,7 +63,9 @@ def in_large_classes(
 
 
 def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[Graph, NodeLabels]:
-    """Rows in the order given; links to keys that are not among the records are passed over.
+    """Build a graph and labels from records; skip links to keys that no record has.
+
+    Rows are in the order of the records.
 
     >>> pair = [TextNode("a", "x", "red hat", {"on": ["b", "c"]}), TextNode("b", "y", "hat", {})]
     >>> nodes = [*pair, TextNode("d", "y", "hat", {"by": ["a"]})]
@@ -91,7 +93,9 @@ def text_graph(records: Sequence[TextNode], kinds: Mapping[str, bool]) -> tuple[
 
 
 def word_counts(texts: Sequence[str]) -> "csr_array[Any]":
-    """How often each text has each word that :data:`MIN_DOCUMENTS` have, rows of length 1.
+    """Count words in each text and scale rows to length 1.
+
+    Words that occur in fewer than :data:`MIN_DOCUMENTS` texts and stop words are left out.
 
     >>> word_counts(["a red hat", "the hat", "hat"]).toarray().tolist()
     [[1.0], [1.0], [1.0]]

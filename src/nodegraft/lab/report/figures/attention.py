@@ -1,4 +1,4 @@
-"""Figure of HAG-Meta's two attentions: the weights of supports and of tasks."""
+"""Figure of HAG-Meta's attention weights: of support nodes and of tasks."""
 
 from dataclasses import dataclass
 from math import ceil, isclose
@@ -7,55 +7,56 @@ from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure, shorte
 from nodegraft.base.errors import ParameterError
 from nodegraft.methods.hag_meta import Attention
 
-# Blue and orange of Okabe and Ito differ for colour-blind readers and in grey.
+# Colour-blind readers can distinguish this blue and orange (Okabe and Ito), also in greyscale.
 MORE, LESS = "#0072B2", "#E69F00"
 
-# In inches: one bar with its label, one column of classes, a panel's title and axis.
+# Sizes in inches: height of a bar, width of a column of classes, height of a panel's title and
+# axis.
 LINE, COLUMN, MARGIN = 0.16, 3.4, 1.0
-# Lines of a class above its bars, for its name, and below them.
+# Heights in lines: the name of a class above its bars, and the gap below them.
 NAME, GAP = 1.0, 0.6
 LINES_A_COLUMN, MOST_COLUMNS = 60, 4
-# A class with more than twice as many supports shows this many heaviest and lightest ones.
+# A class with more than 2 * ENDS supports shows only its ENDS heaviest and ENDS lightest.
 ENDS = 6
-# Longest labels in letters; the last one is for a task and each column's width.
+# Maximum lengths of labels in characters; TASK_LENGTH is multiplied by the number of columns.
 KEY_LENGTH, CLASS_LENGTH, TASK_LENGTH = 16, 24, 21
 
 
 @dataclass(frozen=True)
 class ClassBars:
-    """The bars of one few-shot class."""
+    """Bars of one few-shot class."""
 
     name: str
-    """Its name."""
+    """Name of the class."""
 
     num_supports: int
-    """How many supports it has; there may be fewer bars."""
+    """Number of supports of the class; there may be fewer bars."""
 
     bars: tuple[tuple[str, float], ...]
-    """Label and weight of the supports that are drawn, heaviest first."""
+    """Label and weight of each support that is drawn, heaviest first."""
 
     equal_weight: float
-    """The weight that each support would have if all had the same."""
+    """Weight that each support would have if all weights were equal."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether it has more supports than bars."""
+        """Whether the class has more supports than bars."""
         return len(self.bars) < self.num_supports
 
     @property
     def title(self) -> str:
-        """Its name, and how many of its supports are drawn."""
+        """Name of the class, and the number of supports drawn if not all are."""
         fraction = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(fraction)) + fraction
 
     @property
     def lines(self) -> float:
-        """Height in lines."""
+        """Height of the class in lines."""
         return NAME + len(self.bars) + GAP
 
 
 def draw_attention(attention: Attention) -> Figure:
-    """Draw the supports of each few-shot class by weight, and below them the tasks.
+    """Draw bars of attention weights: supports of each few-shot class, and tasks below.
 
     >>> figure = draw_attention(Attention({"hats": {"p1": 0.3, "p2": 0.7}}, ((("hats",), 1.0),)))
     >>> [label.get_text() for label in figure.subfigs[0].axes[0].get_yticklabels()]
@@ -91,7 +92,7 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
     'session 3: hats, … (3 classes)'
 
     Args:
-        limit: The largest number of letters; the first class is always named.
+        limit: Maximum number of characters; the first class is always named.
     """
     count = f"({len(names)} class{'es' if len(names) > 1 else ''})"
     if session == 0:
@@ -105,7 +106,7 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
 
 
 def _sum_to_1_in_a_class(attention: Attention) -> bool:
-    # With nla_normalise="session" the sum is over all supports of a session instead.
+    # With nla_normalise="session", weights sum to 1 over all supports of a session instead.
     totals = (sum(weights.values()) for weights in attention.nodes.values())
     return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
 
@@ -134,7 +135,8 @@ def _columns(rows: list[ClassBars]) -> list[list[ClassBars]]:
     columns: list[list[ClassBars]] = [[] for _ in range(count)]
     before = 0.0
     for row in rows:
-        # By its middle, so that no column is longer than its share by more than half a class.
+        # The middle of a class selects its column, so that no column exceeds its share by more than
+        # half a class.
         columns[int(count * (before + row.lines / 2) / total)].append(row)
         before += row.lines
     return [column for column in columns if column]
@@ -162,7 +164,7 @@ def _draw_column(axes: Axes, column: list[ClassBars]) -> None:
     top, places, labels = 0.0, [], []
     for row in column:
         centres = [top + NAME + place + 0.5 for place in range(len(row.bars))]
-        # Clipped, so that the widest letters cannot reach the next column.
+        # The title is clipped, so that wide letters do not reach the next column.
         axes.text(
             0.0,
             top + NAME / 2,
@@ -188,7 +190,7 @@ def _draw_tasks(panel: SubFigure, attention: Attention, limit: int) -> None:
         "weight, sums to 1 over the tasks",
     )
     weights = [weight for _, weight in attention.tasks]
-    # A model may have unlearned its base: then the first task has few shots too.
+    # If the model has unlearned its base classes, the first task is few-shot too.
     first = int(attention.tasks[0][0][0] in attention.nodes)
     labels = [
         task_label(names, session, limit)
@@ -208,7 +210,7 @@ def _entitle(panel: SubFigure, title: str, line: str, unit: str) -> None:
 
 def _prepare(axes: Axes, largest: float, lines: float) -> None:
     axes.set_ylim(lines, 0.0)
-    # Room to the right for the numbers.
+    # Leave space on the right for the numbers.
     axes.set_xlim(0.0, 1.18 * largest)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
@@ -216,11 +218,11 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
 
 
 def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
-    # Weights have 32 bits: rounding must not colour equal weights as below their mean.
+    # Weights are 32-bit floats: rounding must not make equal weights look smaller than equal.
     colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
     axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
-    # In a column of their own: at the ends of the bars the line would run through them.
+    # Numbers have their own column: at the ends of bars, the vertical line would cross them.
     right = axes.get_yaxis_transform()
     for centre, weight in zip(centres, weights, strict=True):
         number = f"{weight:.3f}"

@@ -1,4 +1,4 @@
-"""Figures that a suite may ask for, and how each is read."""
+"""Kinds of figures that a suite may list, with an explanation of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from nodegraft.lab.report.groups import Groups, Record, by_method, comparable_gr
 
 @dataclass(frozen=True)
 class FigureKind:
-    """A kind of figure that suites may ask for."""
+    """Kind of figure that a suite may list."""
 
     title: str
-    """The heading above its figures."""
+    """Heading above the figures."""
 
     how_to_read: str
-    """Sentences below the heading: what better looks like, and what marks and lines mean."""
+    """Explanation below the heading: which direction is better, what marks and lines mean."""
 
     draw: Callable[[str, Mapping[str, Sequence[Record]], Styles], list[Picture]]
-    """Draws one dataset: its name, method -> records, and the styles of methods."""
+    """Function that draws one dataset from its name, its records by method, and the styles."""
 
 
 FIGURES = {
@@ -68,14 +68,14 @@ FIGURES = {
 
 @figure_style
 def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[str, list[Picture]]:
-    """Draw the figures of each kind, dataset by dataset; a kind without records has none.
+    """Draw the figures of each kind for every dataset that has comparable records.
 
     >>> draw_figures(["curves"], {}, {})
     {'curves': []}
 
     Args:
-        groups: The records, grouped; see group().
-        styles: Name of a method -> its style; the others are thin and grey.
+        groups: Run records, as grouped by group().
+        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     for name in names:
         if name not in FIGURES:

@@ -17,7 +17,7 @@ from nodegraft.base.errors import DataError
 
 SHAPES = ("o", "^", "s", "v", "P", "X")
 
-# A row of the file: method, x, y, class, kind, session, is_prototype.
+# Row of a map file, with keys method, x, y, class, kind, session and is_prototype.
 Point = Mapping[str, Any]
 
 
@@ -26,23 +26,23 @@ class EmbeddingMap:
     """Contents of a map file: its points, and the command that made it."""
 
     name: str
-    """Name of the file, without its suffix."""
+    """Name of the map file, without its suffix."""
 
     dataset: str
-    """The name of the dataset."""
+    """Name of the dataset."""
 
     after_session: int
-    """The number of the session after which nodes were placed."""
+    """Number of the last session that the method learned before nodes were embedded."""
 
     command: str
-    """Command that makes the file."""
+    """Command that makes the map file."""
 
     points: Sequence[Point]
-    """Rows of the file: nodes and prototypes."""
+    """Rows of the map file: nodes and class prototypes."""
 
     @classmethod
     def read(cls, path: Path) -> "EmbeddingMap":
-        """Read a file that ``nodegraft lab map`` wrote."""
+        """Read a map file that ``nodegraft lab map`` wrote."""
         try:
             table = pa.parquet.read_table(path)
             about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
@@ -78,7 +78,7 @@ class EmbeddingMap:
 
 
 def read_maps(folder: Path) -> list[EmbeddingMap]:
-    """Read all maps of a folder, by name; none if there is no such folder.
+    """Read all map files of a folder, sorted by name; return none if the folder does not exist.
 
     >>> read_maps(Path("nowhere"))
     []

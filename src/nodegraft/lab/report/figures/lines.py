@@ -1,4 +1,4 @@
-"""Figures with a line for each method: over sessions, coverage, and the sizes of sessions."""
+"""Figures with a line for each method: over sessions, coverage or sizes of sessions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from nodegraft.lab.report import groups
 from nodegraft.lab.report.figures.styles import Styles
 
 Runs = Mapping[str, Sequence[groups.Record]]
-# Label of the axis, the size that varies, the size that is fixed.
+# Axis label, name of the size that varies, name of the size that is fixed.
 STUDIES = (
     ("labels of a new class (K)", "shots", "ways"),
     ("new classes a session (N)", "ways", "shots"),
@@ -22,23 +22,25 @@ STUDIES = (
 
 
 class Line(NamedTuple):
-    """The line of one method."""
+    """Data of the line of one method."""
 
     x: Sequence[float]
-    """Places on the horizontal axis."""
+    """Positions on the horizontal axis."""
 
     y: Sequence[float]
-    """Values there."""
+    """Value at each position."""
 
     half_widths: Sequence[float] | None = None
-    """Half the widths of the 95 % intervals of the values."""
+    """Half the width of the 95 % interval of each value; None to draw no intervals."""
 
 
 def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw accuracy by session with 95 % bands; also name the best grey line if it is above others.
+    """Draw accuracy by session with 95 % bands.
+
+    The best grey line is labelled too if it ends above a line with a style.
 
     Args:
-        styles: Name of a method -> its style; the others are thin and grey.
+        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     lines = {}
     for name, own in runs.items():
@@ -61,10 +63,10 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 
 def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw the errors in the last session over the share of nodes that get a prediction.
+    """Draw the error rate in the last session over the share of nodes with a prediction.
 
     Args:
-        styles: Name of a method -> its style; the others are thin and grey.
+        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     errors = {name: error_by_coverage(own) for name, own in runs.items()}
     lines = {name: Line([*own], [*own.values()]) for name, own in errors.items()}
@@ -83,11 +85,13 @@ def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture
 
 
 def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw the last session over K at the usual N, and over N at the usual K.
+    """Draw last accuracy over K at the usual N, and over N at the usual K.
+
+    K is the number of labels of a new class, N the number of new classes per session.
 
     Args:
-        runs: Method -> its records on the dataset; names may end in a setting.
-        styles: Name of a method -> its style; the others are thin and grey.
+        runs: Run records on the dataset by method; method names may end in a setting.
+        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     methods: dict[str, list[groups.Record]] = {}
     for name, own in runs.items():
@@ -116,13 +120,13 @@ def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 
 def error_by_coverage(runs: Sequence[groups.Record]) -> dict[float, float]:
-    """Return share of nodes with a prediction -> errors among them, both in percent.
+    """Return the error rate by coverage (share of nodes with a prediction), both in percent.
 
     >>> error_by_coverage([{"sessions": [{"accuracy_at_coverage": {"0.50": 0.9, "1.00": 0.75}}]}])
     {50.0: 10.0, 100.0: 25.0}
 
     Args:
-        runs: Records of runs, at least one; their last session counts.
+        runs: At least one run record; only the last session of each is used.
     """
     measured = [run["sessions"][-1]["accuracy_at_coverage"] for run in runs]
     return {
@@ -134,7 +138,7 @@ def error_by_coverage(runs: Sequence[groups.Record]) -> dict[float, float]:
 def accuracies_by_size(
     runs: Sequence[groups.Record], varied: str, fixed: str, fixed_size: int
 ) -> dict[int, list[float]]:
-    """Return the last accuracies of runs by the varied size; the other size is fixed.
+    """Return the last accuracies of runs by the varied size, while the other size is fixed.
 
     >>> run = {"setting": {"ways": 3, "shots": 5}, "summary": {"last_accuracy": 0.5}}
     >>> accuracies_by_size([run], "shots", "ways", 3), accuracies_by_size([run], "shots", "ways", 5)
@@ -154,7 +158,7 @@ def accuracies_by_size(
 
 
 def usual_size(runs: Sequence[groups.Record], varied: str, fixed: str) -> int:
-    """Return the size to fix: the one that most sizes of the other were measured with.
+    """Return the value of the fixed size that was measured with most values of the varied size.
 
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
     >>> usual_size(runs, "shots", "ways")
@@ -162,6 +166,7 @@ def usual_size(runs: Sequence[groups.Record], varied: str, fixed: str) -> int:
 
     Args:
         varied: Which size differs between runs: "ways" or "shots".
+        fixed: Which size is fixed: "shots" or "ways".
     """
     pairs = groups.unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
@@ -176,7 +181,7 @@ def _line(accuracies: Mapping[int, Sequence[float]]) -> Line:
 def _draw_lines(
     axes: Axes, lines: Mapping[str, Line], styles: Styles, whiskers: bool = False
 ) -> dict[str, tuple[float, float, str]]:
-    """Draw all lines; return name -> end and colour of those that have a style."""
+    """Draw all lines; return end point and colour of each line with a style, by method name."""
     ends = {}
     for name, (x, y, half_widths) in lines.items():
         if name not in styles:
@@ -185,7 +190,7 @@ def _draw_lines(
         colour, dashes, marker = styles[name].colour, styles[name].dashes, styles[name].marker
         axes.plot(x, y, dashes, color=colour, marker=marker, markersize=3.5)
         if half_widths:
-            # An interval by Student's t may leave the possible shares.
+            # A Student's t interval can extend below 0 % or above 100 %.
             low, high = (np.clip(end, 0.0, 100.0) for end in _ends(y, half_widths))
             if whiskers:
                 axes.errorbar(x, y, (y - low, high - y), color=colour, ls="", capsize=2)

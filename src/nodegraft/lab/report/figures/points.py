@@ -15,40 +15,41 @@ from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, St
 from nodegraft.lab.report.recommendation import Recommendation
 
 Runs = Mapping[str, Sequence[groups.Record]]
-# Name -> seconds a session, last accuracy in percent
+# Method name -> (seconds per session, last accuracy in percent)
 Points = Mapping[str, tuple[float, float]]
-# In inches: width, a row, and the axis below the rows; the recommendation has more around them.
+# Sizes in inches: width of a figure, height of a row, height of the axis below the rows. Figures
+# of the first screen use the large sizes.
 WIDTH, ROW, MARGIN = 4.6, 0.19, 0.9
 LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Difference between a method and the best one on a graph, in points, paired by seed."""
+    """Difference of a method to the best method on a graph, in points, paired by seed."""
 
     name: str
-    """The method."""
+    """Name of the method."""
 
     difference: float
-    """Its last accuracy minus the best one's, the mean over seeds."""
+    """Last accuracy of the method minus that of the best method, mean over seeds."""
 
     half_width: float
-    """Half the width of the difference's 95 % interval."""
+    """Half the width of the 95 % interval of `difference`."""
 
     seeds: int
-    """How many seeds both have."""
+    """Number of seeds that both methods have."""
 
     @property
     def is_clear(self) -> bool:
-        """Whether zero is outside the interval."""
+        """Whether zero is outside the 95 % interval of the difference."""
         return abs(self.difference) > self.half_width
 
 
 def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw accuracy over seconds a session; the frontier is joined.
+    """Draw accuracy over seconds per session, with a line along the Pareto frontier.
 
     Args:
-        styles: Name of a method -> its style; the others are grey.
+        styles: Styles of highlighted methods by name; other methods are grey.
     """
     points = {
         name: (groups.median_seconds(own)[1], 100 * groups.mean(own)) for name, own in runs.items()
@@ -68,10 +69,10 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         axes.plot(*point, style.marker, color=style.colour, markersize=size)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    # The names of minor ticks would be TeX source.
+    # The labels of minor ticks would show TeX source.
     axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.12, y=0.1)
-    # The important names choose their places first.
+    # Labels of important methods are placed first.
     order = sorted(points, key=lambda name: (name not in front, name not in styles))
     coloured = {name: styles[name].colour for name in styles if styles[name].is_coloured}
     labels = {name: (*points[name], coloured.get(name, INK)) for name in order}
@@ -86,13 +87,13 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 
 def frontier(points: Points) -> list[str]:
-    """Return the methods than which no other is faster and as accurate, fastest first.
+    """Return the methods on the Pareto frontier of speed and accuracy, fastest first.
 
     >>> frontier({"slow": (2.0, 60.0), "fast": (1.0, 50.0), "bad": (2.0, 40.0)})
     ['fast', 'slow']
 
     Args:
-        points: Method -> seconds a session, and last accuracy in percent.
+        points: Seconds per session and last accuracy in percent, by method.
     """
     best, front = float("-inf"), []
     for name in sorted(points, key=lambda name: (points[name][0], -points[name][1])):
@@ -103,7 +104,7 @@ def frontier(points: Points) -> list[str]:
 
 
 def effects(runs: Runs) -> tuple[str, list[Effect]]:
-    """Return the best method, and how far each other one is behind it, nearest first.
+    """Return the best method, and the differences of other methods to it, smallest gap first.
 
     >>> low, high = ([{"seed": 0, "summary": {"last_accuracy": share}}] for share in (0.5, 0.75))
     >>> best, (behind,) = effects({"a": low, "b": high})
@@ -111,7 +112,7 @@ def effects(runs: Runs) -> tuple[str, list[Effect]]:
     ('b', 'a', -25.0, 1)
 
     Args:
-        runs: Method -> its records on one graph, at least one method.
+        runs: Run records on one graph by method; at least one method.
     """
     best = max(runs, key=lambda name: groups.mean(runs[name]))
     others = []
@@ -123,10 +124,10 @@ def effects(runs: Runs) -> tuple[str, list[Effect]]:
 
 
 def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw a mark for every method with its interval over seeds; nothing for a single method.
+    """Draw each method's difference to the best method; return no figure for a single method.
 
     Args:
-        styles: Name of a method -> its style; the others are grey.
+        styles: Styles of highlighted methods by name; other methods are grey.
     """
     best, others = effects(runs)
     if not others:
@@ -158,7 +159,7 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 @figure_style
 def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Picture:
-    """Draw a row for each dataset: winner, paper's method and runner-up; the others are grey."""
+    """Draw accuracies on each dataset: winner, runner-up, paper's method; others are grey."""
     graphs = recommendation.graphs
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     figure, axes = panel("After the last session", "macro accuracy, %", size=size)

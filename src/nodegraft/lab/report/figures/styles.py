@@ -1,4 +1,4 @@
-"""Styles of methods in figures: colour, dashes and marker, the same in a whole report."""
+"""Styles of methods in figures: colour, dashes and marker, equal in all figures of a report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,16 +19,16 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True)
 class LineStyle:
-    """Style of a method, which never differs by its colour alone."""
+    """Style of a method in figures. Two styles never differ in colour alone."""
 
     colour: str
-    """A colour of `drawing` that the page replaces by its own, as ``#RRGGBB``."""
+    """Colour of `drawing` as ``#RRGGBB``, which the page replaces by a CSS variable."""
 
     dashes: Dashes
-    """Pattern of lines, in matplotlib's notation."""
+    """Dash pattern of the line, in matplotlib's notation."""
 
     marker: str
-    """Shape of points, in matplotlib's notation."""
+    """Shape of the points, in matplotlib's notation."""
 
     @property
     def is_coloured(self) -> bool:
@@ -36,7 +36,7 @@ class LineStyle:
         return self.colour != GREY
 
 
-# Name of a method -> its style
+# Map method names to styles.
 Styles: TypeAlias = Mapping[str, LineStyle]
 
 DEFAULT_STYLE = LineStyle(GREY, "-", "o")
@@ -44,16 +44,17 @@ DEFAULT_STYLE = LineStyle(GREY, "-", "o")
 
 
 def highlighted_methods(groups: Groups) -> list[str]:
-    """Return the methods with most runs and the best of the others, in the order of the suite.
+    """Return the methods that figures highlight, in the order of the suite.
 
-    If all have as many runs, these are the best methods and the paper's.
+    These are the methods with more than half of the highest number of runs, and the best other
+    method. If these are too many, the best methods and the paper's method are returned instead.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> highlighted_methods({("gentoo", name, "strict"): [run] for name in ("a", "b")})
     ['a', 'b']
 
     Args:
-        groups: The records, grouped; see group().
+        groups: Run records, as grouped by group().
     """
     best = ranking(groups)
     counts = run_counts(groups)
@@ -66,22 +67,22 @@ def highlighted_methods(groups: Groups) -> list[str]:
 
 
 def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = ()) -> Styles:
-    """Return a style for every method that some section of a report highlights.
+    """Assign a style to every method that a section of a report highlights.
 
-    The paper's method always has the second style. The order of the others: `first`, then by
-    how many sections highlight them. When all colours are used, methods are grey and differ by
-    dashes and markers.
+    The paper's method always has the second style. Other methods get styles in this order:
+    `first`, then by the number of sections that highlight them. When all colours are used,
+    further methods are grey and differ in dashes and markers.
 
     >>> styles = assign_styles([["a", "b"], ["b", "hag-meta"]])
     >>> [PALETTE.index(styles[name].colour) for name in ("b", "hag-meta", "a")]
     [0, 1, 2]
 
     Args:
-        highlighted: For each section, the methods that it highlights.
+        highlighted: Names of the highlighted methods of each section.
         first: Methods that get the first styles, such as the winner, in this order.
     """
     counts = Counter(chain.from_iterable(highlighted))
-    # Sorting is stable: equally frequent methods stay in the order in which sections name them.
+    # Sorting is stable: equally frequent methods keep the order in which sections list them.
     names = unique([*first, *sorted(counts, key=lambda name: -counts[name])])
     if PAPERS_METHOD not in names:
         return {name: _style(place) for place, name in enumerate(names)}
@@ -92,10 +93,10 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
 
 
 def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] = ()) -> Styles:
-    """Return the styles of the methods that one section highlights; the others are thin and grey.
+    """Return the styles of the methods that one section highlights; others are thin and grey.
 
-    These are the methods with a colour, those that the section itself highlights, and variants of
-    one method: they exist in this section only, and get the colours it does not use otherwise.
+    Highlighted are methods with a colour, methods that the section itself highlights, and variants
+    of one method. Variants exist in this section only, and get colours that it does not use yet.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> groups = {("gentoo", name, "strict"): [run] for name in ("no diffusion", "graft")}
@@ -105,8 +106,8 @@ def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] 
 
     Args:
         styles: The styles of the whole report; see assign_styles().
-        groups: The records of the section, grouped; see group().
-        variants: The names that are variants of one method, not methods of their own.
+        groups: Run records of the section, as grouped by group().
+        variants: Names of entries that are variants of one method, not separate methods.
     """
     merged = merge_settings(groups)
     highlighted = unique([*highlighted_methods(merged), *highlighted_methods(groups)])
