@@ -70,7 +70,7 @@ class NotSupportedError(NodegraftError):
 
     Args:
         method: Name of the method.
-        capability: Verb phrase that follows "METHOD cannot", such as "forget classes".
+        capability: Verb phrase that follows "METHOD cannot", such as "remove a class".
     """
 
     code = "not_supported"
