@@ -81,7 +81,7 @@ class GraphStore(Protocol):
 
     @property
     def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables, if there is one."""
+        """Recipe that made the features from tables; None if there is none."""
 
     @property
     def array_cache(self) -> ArrayCache:
