@@ -1,4 +1,4 @@
-"""Counts and lists in words."""
+"""Counts and lists as text for messages."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,15 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '1,200 nodes', '2 classes')
 
     Args:
-        noun: What one of them is called.
+        number: Number of items.
+        noun: Singular noun for an item.
     """
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{ending}"
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return the first names, and the number of the others.
+    """Return the first names as text, followed by the number of omitted names.
 
     >>> listed("abc", most=2)
     'a, b and 1 more'

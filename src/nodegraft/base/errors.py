@@ -1,4 +1,4 @@
-"""Every exception of nodegraft, with the sentence the user reads."""
+"""Exceptions of nodegraft and their messages to the user."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -7,30 +7,30 @@ from pathlib import Path
 
 
 class NodegraftError(Exception):
-    """Base class of all errors that nodegraft raises on purpose."""
+    """Base class of all exceptions that nodegraft raises on purpose."""
 
     code: str = "refused"
-    """Identifier for programs, over HTTP and on the command line."""
+    """Machine-readable error code, used over HTTP and on the command line."""
 
     problems: tuple[tuple[str, str], ...] = ()
-    """If the error reports several: the text of each, with and without advice."""
+    """Message with advice and message without advice of each problem, if there are several."""
 
     what_happened: str = ""
-    """The message without advice that not every caller can follow; empty if it has none."""
+    """Message without the advice, for callers that show their own; empty if there is no advice."""
 
 
 class DataError(NodegraftError):
-    """The tables, features or labels given cannot be used as they are."""
+    """Tables, features or labels that cannot be used as they are."""
 
     code = "data"
 
 
 class TablesError(DataError):
-    """Tables that cannot be used, with advice that not every caller can follow.
+    """Tables that cannot be used, with advice that callers may replace by their own.
 
     Args:
-        message: What happened and the advice, in the words of Python and of the command line.
-        what_happened: The same without the advice.
+        message: What happened, and advice for users of Python and of the command line.
+        what_happened: What happened, without the advice.
     """
 
     def __init__(self, message: str, what_happened: str = "") -> None:
@@ -39,26 +39,26 @@ class TablesError(DataError):
 
 
 class MissingColumnError(TablesError):
-    """A table lacks columns that it is asked for."""
+    """Columns that are required but missing in a table."""
 
 
 class ParameterError(NodegraftError):
-    """A hyper-parameter or option has a value that makes no sense."""
+    """Invalid value of a hyper-parameter or an option."""
 
     code = "parameter"
 
 
 class MissingExtraError(NodegraftError, ImportError):
-    """A package is needed that the core install does not bring."""
+    """Optional package that is required but not installed."""
 
     code = "missing_extra"
 
 
 class NotFittedError(NodegraftError):
-    """A model was used before it was fitted.
+    """Use of a model before it was fitted.
 
     Args:
-        method: The name of the method.
+        method: Name of the method.
     """
 
     def __init__(self, method: str) -> None:
@@ -66,11 +66,11 @@ class NotFittedError(NodegraftError):
 
 
 class NotSupportedError(NodegraftError):
-    """The method does not offer an optional ability.
+    """Optional feature that a method does not support.
 
     Args:
-        method: The name of the method.
-        capability: What it cannot do, in words that go on "… cannot".
+        method: Name of the method.
+        capability: Verb phrase that follows "METHOD cannot", such as "remove a class".
     """
 
     code = "not_supported"
@@ -80,7 +80,7 @@ class NotSupportedError(NodegraftError):
 
 
 class SealedMethodError(NodegraftError):
-    """A method failed in its sealed process.
+    """Failure of a method in its sealed process.
 
     Args:
         method: Name of the method.
@@ -96,17 +96,17 @@ class SealedMethodError(NodegraftError):
 
 
 class ClassNameError(NodegraftError):
-    """A class name is taken, unknown, or has no usable nodes."""
+    """Class name that is already used, unknown, invalid, or has no usable nodes."""
 
     code = "class_name"
 
 
 class SimilarNameError(ClassNameError):
-    """The name of a new class is probably another spelling of a name.
+    """Name of a new class that is probably another spelling of an existing name.
 
     Args:
-        name: The name of the new class.
-        other: The name that it resembles.
+        name: Name of the new class.
+        other: Existing name that it resembles.
     """
 
     code = "similar_name"
@@ -123,20 +123,20 @@ class SimilarNameError(ClassNameError):
         )
 
     def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
-        # The arguments differ from the sentence, which is what would be pickled.
+        # By default, pickle would pass the message instead of the arguments.
         return type(self), (self.name, self.other)
 
 
 class CheckpointError(NodegraftError):
-    """A saved directory cannot be written or read."""
+    """Saved directory or file that cannot be written or read."""
 
 
 class DamagedFileError(CheckpointError):
-    """A file is damaged.
+    """Damaged file.
 
     Args:
-        file: The file.
-        finding: What is wrong with it, in words that go on "… is damaged: ".
+        file: Path or name of the file.
+        finding: What is wrong with the file; the message is "FILE is damaged: FINDING".
     """
 
     def __init__(self, file: object, finding: str) -> None:
@@ -148,15 +148,15 @@ class DamagedFileError(CheckpointError):
 
 
 class UnreadableModelError(CheckpointError):
-    """A version of a store has a model that this nodegraft cannot read."""
+    """Model in a store that this version of nodegraft cannot read."""
 
 
 class GraphTooLargeError(NodegraftError):
-    """A graph does not fit into memory, and what was asked for needs all of it at once.
+    """Graph that does not fit into memory, for an operation that needs all of it at once.
 
     Args:
-        needed: About so many bytes.
-        available: So many are free.
+        needed: Approximate number of bytes that the operation needs.
+        available: Number of free bytes.
     """
 
     def __init__(self, needed: int, available: int) -> None:
@@ -169,13 +169,13 @@ class GraphTooLargeError(NodegraftError):
 
 
 class StoreError(NodegraftError):
-    """A store cannot be opened, read or changed as asked."""
+    """Request to open, read or change a store that cannot be fulfilled."""
 
     code = "store_refused"
 
 
 class UnfinishedStoreError(StoreError):
-    """Creating a store was interrupted."""
+    """Store whose creation was interrupted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -184,30 +184,30 @@ class UnfinishedStoreError(StoreError):
 
 
 class OutdatedStoreError(StoreError):
-    """The tables of a store's database are those of an older nodegraft."""
+    """Store whose database schema is from an older version of nodegraft."""
 
 
 class NewerStoreError(StoreError):
-    """The tables of a store's database are those of a newer nodegraft."""
+    """Store whose database schema is from a newer version of nodegraft."""
 
 
 class StoreChangedError(StoreError):
-    """The store was changed concurrently: a retry may succeed."""
+    """Concurrent change of the store; a retry may succeed."""
 
     code = "store_changed"
 
 
 class StoreUnreachableError(StoreError):
-    """The store's database does not answer."""
+    """Database of a store that cannot be reached."""
 
     code = "store_unreachable"
 
 
 class RequestConflictError(StoreError):
-    """A key of a request was used before, for something else.
+    """Idempotency key that was used before for another request.
 
     Args:
-        key: The key.
+        key: Idempotency key of the request.
     """
 
     code = "key_used_before"
@@ -220,10 +220,10 @@ class RequestConflictError(StoreError):
 
 
 class NoCandidateError(StoreError):
-    """The candidate version was asked for, but no version waits for review.
+    """Request for the candidate version when no version waits for review.
 
     Args:
-        live: The number of the live version.
+        live: Number of the live version.
     """
 
     code = "no_candidate"
@@ -236,16 +236,16 @@ class NoCandidateError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["NoCandidateError"], tuple[int]]:
-        # The argument differs from the sentence, which is what would be pickled.
+        # By default, pickle would pass the message instead of the argument.
         return type(self), (self.live,)
 
 
 class CandidateWaitsError(StoreError):
-    """A change was to be promoted on top of a candidate version that nobody has reviewed.
+    """Change with promotion that would also promote a candidate version nobody has reviewed.
 
     Args:
-        candidate: The number of the candidate version.
-        live: The number of the live version.
+        candidate: Number of the candidate version.
+        live: Number of the live version.
     """
 
     code = "candidate_waits"
@@ -262,16 +262,16 @@ class CandidateWaitsError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
-        # The arguments differ from the sentence, which is what would be pickled.
+        # By default, pickle would pass the message instead of the arguments.
         return type(self), (self.candidate, self.live)
 
 
 class GateError(StoreError):
-    """A change was refused because it would cost more than the store allows.
+    """Change refused by the quality gate of a store.
 
     Args:
-        objections: What speaks against it, a sentence each.
-        advice: What can be done.
+        objections: Reasons for the refusal, one sentence each.
+        advice: What the user can do.
     """
 
     code = "gate_refused"
@@ -282,20 +282,20 @@ class GateError(StoreError):
 
 
 class RecordConflictError(NodegraftError):
-    """A run record exists already and says something else."""
+    """Run record that already exists with different content."""
 
 
 class PluginWarning(UserWarning):
-    """An installed plug-in could not be loaded and was left out."""
+    """Warning that an installed plug-in could not be loaded and was skipped."""
 
 
 class UnknownNameError(NodegraftError):
-    """A method or dataset name that nobody registered.
+    """Name of a method or dataset that is not registered.
 
     Args:
-        kind: What was looked for: "method", "dataset".
-        name: The name that was given.
-        known: The names there are.
+        kind: Kind of object, such as "method" or "dataset".
+        name: Unknown name.
+        known: All registered names.
     """
 
     code = "unknown_name"
@@ -308,12 +308,12 @@ class UnknownNameError(NodegraftError):
 
 
 class UnknownNodeError(NodegraftError):
-    """A node key or row that the graph does not hold.
+    """Node keys or rows that do not exist in the graph.
 
     Args:
-        missing: The keys that are not there.
-        total: How many were asked for.
-        key_type: What the keys of the graph are: text or integer.
+        missing: Keys or rows that do not exist.
+        total: Number of requested keys or rows.
+        key_type: Type of the graph's keys: "text" or "integer".
     """
 
     code = "unknown_node"
@@ -335,11 +335,11 @@ class UnknownNodeError(NodegraftError):
 
 
 class MissingLabelsError(NodegraftError):
-    """Nodes that taught a model, and that it still needs, are not in a graph it is asked about.
+    """Labelled nodes that a fitted model needs but a graph lacks.
 
     Args:
-        missing: The keys that are not there.
-        name: The class they label.
+        missing: Keys of the missing nodes.
+        name: Class of these nodes.
     """
 
     def __init__(self, missing: Sequence[object], name: str) -> None:
@@ -351,11 +351,11 @@ class MissingLabelsError(NodegraftError):
 
 
 class HiddenNodeError(NodegraftError):
-    """A node that exists in the graph but may not be seen in this view.
+    """Nodes that exist in the graph but are hidden in a view of it.
 
     Args:
-        hidden: How many nodes are hidden.
-        total: How many were asked for.
+        hidden: Number of hidden nodes.
+        total: Number of requested nodes.
     """
 
     def __init__(self, hidden: int, total: int) -> None:
@@ -365,12 +365,12 @@ class HiddenNodeError(NodegraftError):
 
 
 class MissingFileError(NodegraftError):
-    """A data file is not where it was looked for.
+    """Data file that was not found.
 
     Args:
-        dataset: The name of the dataset.
-        required: The names of the files it needs.
-        folders: Where they were looked for.
+        dataset: Name of the dataset.
+        required: Names of the files that the dataset needs.
+        folders: Folders that were searched.
     """
 
     code = "missing_file"

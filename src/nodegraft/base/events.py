@@ -1,4 +1,4 @@
-"""Progress of long work: events that listeners receive, and a listener that prints them."""
+"""Progress listeners for long operations, and a listener that prints progress."""
 
 import sys
 from time import monotonic
@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 
 class Listener:
-    """Does nothing: subclass it and override what you want to see.
+    """Base class of progress listeners, which ignores all events; override methods as needed.
 
     >>> class Last(Listener):
     ...     def step(self, stage, done, total, **numbers):
@@ -19,14 +19,14 @@ class Listener:
         """Receive the progress of a stage.
 
         Args:
-            stage: What is being done.
-            done: How many steps of it are over.
-            total: How many there are at most.
-            numbers: How it goes: a loss, an accuracy.
+            stage: Name of the stage.
+            done: Number of finished steps.
+            total: Maximum number of steps.
+            numbers: Current metrics by name, such as a loss or an accuracy.
         """
 
     def session(self, result: Any) -> None:
-        """Receive the result of a session of an evaluation.
+        """Receive the result of an evaluation session.
 
         Args:
             result: A :class:`~nodegraft.evaluation.protocol.SessionResult`.
@@ -37,14 +37,14 @@ SILENT = Listener()
 
 
 class PrintProgress(Listener):
-    """Writes how far it is: ``model.fit(graph, labels, listener=PrintProgress())``.
+    """Listener that prints progress: ``model.fit(graph, labels, listener=PrintProgress())``.
 
     >>> progress = PrintProgress(sys.stdout)
     >>> progress.step("practise", 2, 2, loss=0.5)
     \rpractise: 2 of 2  loss 0.500
 
     Args:
-        stream: Where to; standard error if none is given.
+        stream: Output stream; None for standard error.
         seconds: Minimum time between two updates of the line.
     """
 
@@ -53,7 +53,7 @@ class PrintProgress(Listener):
         self._stage, self._written, self._width = "", 0.0, 0
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Rewrite the line of a stage; the next stage gets a line of its own."""
+        """Update the progress line of a stage; each stage has its own line."""
         now = monotonic()
         if self._stage and stage != self._stage:
             self._write("\n")
@@ -70,7 +70,7 @@ class PrintProgress(Listener):
             self._stage, self._width = "", 0
 
     def session(self, result: Any) -> None:
-        """Print a line for each session of an evaluation."""
+        """Print a line with the result of an evaluation session."""
         self._write(
             f"\rsession {result.index}: {result.classes} classes, "
             f"macro accuracy {100 * result.macro_accuracy:.1f} %\n"
@@ -84,7 +84,7 @@ class PrintProgress(Listener):
 
 
 def step_text(stage: str, done: int, total: int, **numbers: float) -> str:
-    """Return the progress of a stage as text.
+    """Format the progress of a stage as text.
 
     >>> step_text("meta-train", 20, 1000, node_spread=0.25)
     'meta-train: 20 of 1000  node-spread 0.250'

@@ -1,4 +1,4 @@
-"""Imports of optional packages, with errors that say what to install."""
+"""Imports of optional packages, with error messages that say what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Turn the failed import of an optional package into an error that names the extra.
+    """Raise a MissingExtraError that names the extra if an optional package is not installed.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar

@@ -12,8 +12,8 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 class Measurement:
     """Context manager that measures time and the growth of resident memory.
 
-    The kernel's high-water mark is reset at the start, so an earlier, larger peak does not hide
-    this one. Where the kernel does not offer that (not Linux), ``peak_bytes`` stays 0.
+    The kernel's peak memory counter is reset at the start, so that earlier peaks do not count.
+    Where this is not possible (for example outside Linux), ``peak_bytes`` may stay 0.
 
     >>> with Measurement() as work:
     ...     _ = sum(range(1000))
@@ -35,12 +35,12 @@ class Measurement:
 
 
 def peak_resident_bytes() -> int:
-    """Return the peak of this process's resident memory; 0 if it is unknown."""
+    """Return the peak resident memory of this process in bytes; 0 if it is unknown."""
     return _bytes_told(_STATUS, "VmHWM") or 0
 
 
 def available_bytes() -> int | None:
-    """Return the available memory; None if it is unknown."""
+    """Return the available memory of this machine in bytes; None if it is unknown."""
     return _bytes_told(_MEMORY, "MemAvailable")
 
 

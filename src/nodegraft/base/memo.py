@@ -9,16 +9,16 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """A cache whose entries are made under a lock, so that no two threads make the same one.
+    """Thread-safe cache; values are computed under a lock, so that each is computed only once.
 
-    Copies and pickles start empty: a cache is no part of what its owner is.
+    Copies and unpickled caches start empty.
 
     >>> memo = Memo[int]()
     >>> memo.get("answer", lambda: 42), memo.get("answer", lambda: 0)
     (42, 42)
 
     Args:
-        most: So many values are kept; beyond, the oldest is made anew when it is asked for.
+        most: Maximum number of values; beyond it the oldest value is evicted. None for no limit.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -27,10 +27,11 @@ class Memo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key; compute it on first use.
+        """Return the value of a key; compute it if it is not cached.
 
         Args:
-            make: Makes it, if nobody has asked for the key before.
+            key: Key of the value.
+            make: Function that computes the value.
         """
         try:
             return self._values[key]
@@ -44,19 +45,20 @@ class Memo(Generic[Value]):
                 return self._values[key]
 
     def clear(self) -> None:
-        """Forget all values."""
+        """Remove all values from the cache."""
         with self._lock:
             self._values.clear()
 
     def peek(self, key: Hashable) -> Value | None:
-        """Return the value of a key; None if it was not computed."""
+        """Return the cached value of a key; None if there is none."""
         return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> None:
-        """Add a value that was computed elsewhere.
+        """Add a value to the cache, unless the key has a value already.
 
         Args:
-            value: It stays if the key has none.
+            key: Key of the value.
+            value: Value to add.
         """
         self.get(key, lambda: value)
 
@@ -66,7 +68,7 @@ class Memo(Generic[Value]):
             return list(self._values.values())
 
     def followed(self, change: Callable[[Value], Value]) -> "Memo[Value]":
-        """Return a cache with changed values."""
+        """Return a new cache with ``change`` applied to every value."""
         memo = Memo[Value](self._most)
         with self._lock:
             made = dict(self._values)
@@ -78,9 +80,9 @@ class Memo(Generic[Value]):
 
 
 class LatestMemo(Generic[Value]):
-    """Cache of one value, valid for the objects that it was computed from.
+    """Cache of one value, which is valid for the objects that it was computed from.
 
-    They are held weakly: what has been replaced can be freed. Copies and pickles start empty.
+    The cache has only weak references to these objects. Copies and unpickled caches start empty.
 
     >>> memo, one, other = LatestMemo[int](), {1}, {1}
     >>> memo.get((one,), lambda: 42), memo.get((one,), lambda: 0), memo.get((other,), lambda: 7)
@@ -92,11 +94,11 @@ class LatestMemo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, made_from: tuple[object, ...], make: Callable[[], Value]) -> Value:
-        """Return the value for some objects; compute it if they have changed.
+        """Return the cached value if it was computed from these objects; otherwise compute it.
 
         Args:
-            made_from: The objects; the very same ones are looked for, not equal ones.
-            make: Makes it, if the last value was made from others.
+            made_from: Objects that the value is computed from; compared by identity (``is``).
+            make: Function that computes the value.
         """
         with self._lock:
             latest = self._latest
@@ -108,7 +110,7 @@ class LatestMemo(Generic[Value]):
 
     @property
     def latest(self) -> Value | None:
-        """Last value, from any objects."""
+        """Last computed value, whatever objects it was computed from; None if there is none."""
         latest = self._latest
         return None if latest is None else latest[1]
 

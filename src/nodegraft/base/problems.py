@@ -1,4 +1,4 @@
-"""Several problems of one input, raised as one error, so that all can be corrected at once."""
+"""Collection of several errors, raised as one error so that users can correct all at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from nodegraft.base.errors import NodegraftError, TablesError
 
 
 class Problems:
-    """Errors of several checks.
+    """Errors of several checks, collected and raised together.
 
     >>> problems = Problems()
     >>> for text in ("3", "x", "y"):
@@ -26,7 +26,7 @@ class Problems:
 
     @contextmanager
     def collect(self) -> Iterator[None]:
-        """Keep the error of a check instead of raising it; the rest of the block is skipped."""
+        """Collect a NodegraftError from the ``with`` block instead of raising it."""
         try:
             yield
         except NodegraftError as error:
@@ -36,10 +36,13 @@ class Problems:
         return bool(self._errors)
 
     def raise_all(self) -> None:
-        """Raise nothing, the only error, or the first with the different texts of all."""
+        """Raise the collected errors as one; do nothing if there are none.
+
+        Several errors are raised as the first one, with a message that lists all distinct texts.
+        """
         if not self._errors:
             return
-        # Callers replace the advice of a TablesError by their own, so it is raised if there is one.
+        # Prefer a TablesError, because callers replace its advice by their own.
         first = next((e for e in self._errors if isinstance(e, TablesError)), self._errors[0])
         problems = tuple(dict.fromkeys(text for error in self._errors for text in _texts(error)))
         if len(problems) > 1:

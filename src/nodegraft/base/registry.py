@@ -1,4 +1,4 @@
-"""Name -> class, found by scanning one package plus the entry points of other distributions."""
+"""Registry of classes by name, found in a package and in entry points of plug-ins."""
 
 import importlib
 import inspect
@@ -16,16 +16,15 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """All concrete subclasses of ``base`` that carry a ``name``.
+    """Registry of all concrete subclasses of ``base`` that have an attribute ``name``.
 
-    They are looked for in every module of ``package`` and in the entry point group that plug-ins
-    use.
+    The registry searches every module of ``package`` and the entry point group of plug-ins.
 
     Args:
-        kind: What the classes are, for errors: "method", "dataset".
-        package: The package that is searched.
-        base: The class they are subclasses of.
-        group: The entry point group; the name of the package if None.
+        kind: Kind of the classes for error messages, such as "method" or "dataset".
+        package: Name of the package to search.
+        base: Base class of the registered classes.
+        group: Name of the entry point group; None for the name of the package.
     """
 
     def __init__(self, kind: str, package: str, base: type[T], group: str | None = None) -> None:
@@ -56,7 +55,7 @@ class Registry(Generic[T]):
             try:
                 loaded = point.load()
             except Exception as error:
-                # Somebody else's broken package must not take the whole command down.
+                # A broken plug-in must not make the whole command fail.
                 message = f"plug-in {point.name!r} ({point.value}) was left out: {error}"
                 warnings.warn(message, PluginWarning, stacklevel=2)
                 continue
@@ -69,7 +68,7 @@ class Registry(Generic[T]):
                 warnings.warn(message, PluginWarning, stacklevel=2)
 
     def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
-        """Yield the classes of a module, or of a package that names classes of its modules."""
+        """Yield the classes defined in a module, or exported by a package from its modules."""
         for value in vars(module).values():
             if self._belongs(value) and f"{value.__module__}.".startswith(f"{module.__name__}."):
                 yield value
@@ -83,11 +82,11 @@ class Registry(Generic[T]):
         )
 
     def names(self) -> list[str]:
-        """Return all names, sorted."""
+        """Return the sorted names of all registered classes."""
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """Return the class of that name, or raise an error that offers the closest one."""
+        """Return the class with a name; the error for unknown names suggests the closest name."""
         try:
             return self._classes[name]
         except KeyError:

@@ -1,4 +1,4 @@
-"""Named, independent random generators from one integer; the global ones are never touched."""
+"""Named, independent random generators from one seed; global generators are never used."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import torch
 
 @dataclass(frozen=True)
 class Seeds:
-    """A family of generators: the same seed and name always give the same numbers.
+    """Family of random generators: equal seeds and names always give equal numbers.
 
     >>> first, second = (Seeds(7).generator("gpil").integers(100, size=3) for _ in range(2))
     >>> first.tolist() == second.tolist()
@@ -19,17 +19,17 @@ class Seeds:
     """
 
     seed: int
-    """The number all generators of the family come from."""
+    """Seed that all generators are derived from."""
 
     def number(self, *names: str) -> int:
-        """Return a 63-bit integer for this name."""
+        """Return a 63-bit integer derived from the seed and these names."""
         text = "\x00".join((str(self.seed), *names))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def generator(self, *names: str) -> np.random.Generator:
-        """Return a NumPy generator for this name."""
+        """Return a NumPy generator for these names."""
         return np.random.default_rng(self.number(*names))
 
     def torch_generator(self, *names: str) -> torch.Generator:
-        """Return a torch generator (CPU) for this name."""
+        """Return a torch generator (CPU) for these names."""
         return torch.Generator().manual_seed(self.number(*names))

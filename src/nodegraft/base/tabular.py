@@ -1,4 +1,4 @@
-"""Results as Arrow tables, DataFrames, and HTML tables of notebooks."""
+"""Conversion of results to Arrow tables, DataFrames, and HTML tables for notebooks."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from nodegraft.base.errors import MissingExtraError
 
 LONGEST = 80
-"""Largest number of letters of a cell; the rest is left out."""
+"""Maximum number of characters in a cell; longer text is truncated."""
 
 
 def shown(value: object) -> str:
-    """Return a value as text for a cell.
+    """Format a value as the text of a table cell.
 
     >>> shown(0.98807), shown(None), shown(["a", "b"]), shown(9295)
     ('0.9881', '', 'a, b', '9295')
@@ -33,14 +33,15 @@ def shown(value: object) -> str:
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str) -> str:
-    """Return a table with a line of names above and a note below.
+    """Return an HTML table with a header row and a note below.
 
     >>> table_html(["<a>"], [[1]], "1 row").count("&lt;a&gt;")
     1
 
     Args:
-        rows: Cells, row by row; numbers are right-aligned.
-        note: Sentence below the table.
+        head: Column names.
+        rows: Cells of each row; numbers are right-aligned.
+        note: Text below the table.
     """
     names = "".join(f"<th scope='col'>{escape(shown(name))}</th>" for name in head)
     lines = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
@@ -51,14 +52,15 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str)
 
 
 def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
-    """Return a title and a table of facts, a line for each.
+    """Return an HTML table with a title and one row for each fact.
 
     >>> summary_html("Graph", [("nodes", "3")]).endswith("<td style='text-align:left'>3</td></tr>"
     ... "</tbody></table></div>")
     True
 
     Args:
-        facts: Name and value of each fact; those without a value are left out.
+        title: Text above the table.
+        facts: Name and value of each fact; facts with an empty value are omitted.
     """
     left = "style='text-align:left'"
     lines = "".join(
@@ -81,22 +83,22 @@ def _html_cell(value: object) -> str:
 Record = TypeVar("Record")
 
 ROWS, COLUMNS = 20, 20
-"""Largest number of rows and columns that are shown; to_arrow() has all."""
+"""Maximum number of displayed rows and columns; to_arrow() returns all."""
 
 
 class Tabular:
     """Result that can be converted to an Arrow table.
 
-    A notebook shows its first rows. Libraries that read the Arrow C stream interface take it as it
-    is: ``polars.DataFrame(result)``, ``pyarrow.table(result)``.
+    A notebook shows its first rows. Libraries that support the Arrow C stream interface can read it
+    directly: ``polars.DataFrame(result)``, ``pyarrow.table(result)``.
     """
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table."""
+        """Return the result as a pyarrow.Table."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame; pandas must be installed."""
+        """Return the result as a pandas.DataFrame; pandas must be installed."""
         try:
             return self.to_arrow().to_pandas()
         except ModuleNotFoundError as error:
@@ -105,10 +107,10 @@ class Tabular:
             ) from error
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the table for another library.
+        """Export the table through the Arrow C stream interface.
 
         Args:
-            requested_schema: Types that the other library asks for; None for those of the table.
+            requested_schema: Column types requested by the consumer; None for the table's own.
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
@@ -135,11 +137,11 @@ class ColumnTable(Tabular):
     """
 
     columns: Mapping[str, Sequence[Any]]
-    """Name -> values of the column."""
+    """Mapping from column name to column values."""
 
     def to_arrow(self) -> Any:
-        """Return a table with these columns."""
-        # Imported here because it is slow to import.
+        """Return the columns as a pyarrow.Table."""
+        # Import pyarrow only when needed, because its import is slow.
         import pyarrow as pa
 
         return pa.table(dict(self.columns))
@@ -149,11 +151,11 @@ class ColumnTable(Tabular):
 
 
 class Records(list[Record], Tabular):
-    """List of dataclasses of one class that can be converted to a table."""
+    """List of instances of one dataclass that can be converted to a table."""
 
     def to_arrow(self) -> Any:
-        """Return a table with a column for each field; dicts become JSON."""
-        # Imported here because it is slow to import.
+        """Return a pyarrow.Table with a column for each field; dicts become JSON text."""
+        # Import pyarrow only when needed, because its import is slow.
         import pyarrow as pa
 
         names = [field.name for field in fields(self[0])] if self else []  # type: ignore[arg-type]
@@ -168,20 +170,20 @@ class Records(list[Record], Tabular):
 
 
 def with_text_cells(table: Any) -> Any:
-    """Return an Arrow table whose nested cells are JSON text, for formats without lists."""
+    """Convert nested columns of an Arrow table to JSON text, for file formats without lists."""
     import pyarrow as pa
 
     for place, kind in enumerate(table.schema.types):
         if pa.types.is_nested(kind):
             cells = table[place].to_pylist()
-            # JSON has no dates and decimals.
+            # Dates and decimals become text, because JSON has no such types.
             texts = [json.dumps(cell, ensure_ascii=False, default=str) for cell in cells]
             table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
     return table
 
 
 def _beginning(table: Any) -> tuple[list[str], list[list[Any]], str]:
-    """Return names and rows that are shown of a table, and a note on the number of rows."""
+    """Return the displayed column names and rows of a table, and a note on the number of rows."""
     some = table.slice(0, ROWS).select(range(min(COLUMNS, table.num_columns)))
     rows = [
         list(row)

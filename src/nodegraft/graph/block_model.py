@@ -1,4 +1,4 @@
-"""A contextual stochastic block model of any size: graphs to try things on."""
+"""Contextual stochastic block model: random graphs of any size for tests and experiments."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ _BLOCK = 1 << 18
 
 @dataclass(kw_only=True)
 class BlockModel:
-    r"""Classes of equal size, edges within and between them, features around class means.
+    r"""Random graphs with classes of equal size, homophilous edges, and features by class.
 
     Deshpande et al. 2018, Contextual stochastic block models.
 
@@ -35,35 +35,35 @@ class BlockModel:
     """
 
     nodes: PositiveInt = 2000
-    """How many nodes."""
+    """Number of nodes."""
 
     classes: PositiveInt = 20
-    """How many classes, at least 4."""
+    """Number of classes, at least 4."""
 
     homophily: Fraction = 0.8
-    """The chance that an edge ends within the class it starts from; else in one of the others."""
+    """Probability that both nodes of an edge have the same class."""
 
     degree: NonNegativeFloat = 8.0
-    """``nodes * degree / 2`` edges are drawn; repeated ones count once."""
+    """Mean degree: ``nodes * degree / 2`` edges are drawn, and duplicates are removed."""
 
     features: PositiveInt = 64
-    """How many columns a feature row has."""
+    """Number of feature columns."""
 
     signal: NonNegativeFloat = 4.0
-    """How far class means lie apart, in standard deviations; of sparse features a share
-    ``signal / (1 + signal)`` of the words is from the class's own few."""
+    """Distance between class means in standard deviations. With sparse features, a fraction
+    ``signal / (1 + signal)`` of a node's words is drawn from the few words of its class."""
 
     sparse: bool = False
-    """Whether features are counts of drawn words instead of Gaussian."""
+    """Whether features are sparse word counts instead of Gaussian numbers."""
 
     words: PositiveInt = 12
-    """How many words a node has, where features are sparse."""
+    """Number of words per node; used for sparse features only."""
 
     seed: NonNegativeInt = 0
-    """Draws everything."""
+    """Seed of all random draws."""
 
     def draw(self) -> tuple[Graph, NodeLabels]:
-        """Draw a graph with integer keys, and the class of each node."""
+        """Draw a graph with integer keys, and labels for all nodes."""
         if not 4 <= self.classes <= self.nodes:
             raise ParameterError(f"classes must be from 4 to nodes ({self.nodes}): {self.classes}.")
         seeds = Seeds(self.seed)
@@ -88,14 +88,14 @@ class BlockModel:
         step = draws.integers(1, self.classes, size=count, dtype=np.int32)
         step[draws.random(count, dtype=np.float32) < self.homophily] = 0
         column = (source % self.classes + step) % self.classes
-        # The first classes have one member more where the numbers do not divide.
+        # If the classes do not divide the nodes evenly, the first classes have one more node.
         sizes: IntArray = (self.nodes - 1 - column) // self.classes + 1
         place: IntArray = (draws.random(count) * sizes).astype(self._rows)
         return source, column + self.classes * place
 
     def _gaussians(self, ids: IntArray, draws: np.random.Generator) -> Matrix:
         means = draws.standard_normal((self.classes, self.features), dtype=np.float32)
-        # Random directions are nearly orthogonal, so this length puts ends ``signal`` apart.
+        # Random directions are nearly orthogonal, so means of this length are ``signal`` apart.
         means *= self.signal / np.sqrt(2) / np.linalg.norm(means, axis=1, keepdims=True)
         rows = draws.standard_normal((self.nodes, self.features), dtype=np.float32)
         for start in range(0, self.nodes, _BLOCK):

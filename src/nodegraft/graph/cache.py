@@ -1,4 +1,4 @@
-"""Cache of what is derived from the visible part of a graph."""
+"""Cache of data derived from the visible part of a graph."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,16 +22,15 @@ from nodegraft.graph.stores import ArrayCache, GraphStore
 
 
 class ViewCache:
-    """Edges, propagated features, heat and samples of one view, each computed once.
+    """Cache of the edges, propagated features, heat and samples of one view.
 
-    A view has one such object and drops it as a whole. Parameters are those of
-    :class:`~nodegraft.graph.view.GraphView`.
+    Each :class:`~nodegraft.graph.view.GraphView` has its own cache.
 
     Args:
-        store: The whole graph.
+        store: Store of the whole graph.
         rows: Visible rows, ascending; None for all.
-        full_degrees: Whether normalisation counts hidden neighbours.
-        weights: Weight of each edge type; None merges all types.
+        full_degrees: Whether normalisation counts hidden neighbours, too.
+        weights: Weight of each edge type; None to merge all types.
     """
 
     def __init__(
@@ -48,9 +47,9 @@ class ViewCache:
         self._diffusion = Memo[Diffusion | GrownDiffusion](most=1)
         self._samples = Memo[IntArray]()
         self.full_batch = Memo[Neighbourhood]()
-        """The neighbourhood of all visible nodes."""
+        """Cache of the neighbourhood of all visible nodes."""
         self.lineage = Lineage[ViewCache]()
-        """The caches of graphs that this one grew from."""
+        """Caches of the graphs that this graph grew from."""
 
     @property
     def adjacency(self) -> Adjacency:
@@ -59,7 +58,7 @@ class ViewCache:
 
     @property
     def spreading(self) -> Adjacency:
-        """Edges that features are propagated along: those between visible nodes."""
+        """Edges for feature propagation: the edges between visible nodes."""
         return self.adjacency
 
     def _visible_edges(self) -> Adjacency:
@@ -72,12 +71,12 @@ class ViewCache:
         return self.among_visible(edges)
 
     def among_visible(self, edges: Adjacency) -> Adjacency:
-        """Return the edges between visible nodes."""
+        """Return those edges that join two visible nodes."""
         return edges if self._rows is None else edges.induced(self._rows)
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Edges of types with a direction; of all types where none has one."""
+        """Visible edges of all directed edge types; of all edge types if none is directed."""
         return self._edges.get(
             "directed", lambda: self.among_visible(merged(self._kinds(self._directed_types())))
         )
@@ -91,21 +90,24 @@ class ViewCache:
 
     @property
     def array_cache(self) -> ArrayCache:
-        """Cache of arrays that outlives the process; a part of a graph has none."""
+        """Persistent cache of arrays; empty if the view is a part of the graph."""
         if self._rows is not None or self._full_degrees:
             return ArrayCache()
         return self._store.array_cache.under(list(self._weights or ()))
 
     @property
     def _base_arrays(self) -> ArrayCache:
-        """Cache of the graph that this one grew from."""
+        """Persistent cache of the graph that this graph grew from."""
         return self._store.array_cache.base.under(list(self._weights or ()))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Return where whole products are stored on disk; None for a part of a graph, or no folder.
+        """Return the folder for products with the feature matrix on disk.
 
         Args:
-            folder: Where; None for the folder of a graph on disk.
+            folder: Folder to use; None for the folder of the graph.
+
+        Returns:
+            None if there is no folder, or if the view is a part of the graph.
         """
         place = folder or self._store.layers_folder
         if place is None or self._rows is not None or self._full_degrees:
@@ -114,18 +116,18 @@ class ViewCache:
         return OperatorFolder.of(place, self._store.fingerprint, self._weights, features)
 
     def propagated(self, hops: int) -> PropagatedFeatures:
-        """Return X, SX, S²X … by row."""
+        """Return the propagated features X, SX, S²X …, up to the power ``hops`` of S."""
         return self._propagated.get(hops, lambda: self._propagate(hops))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
-        # Layers return copies, or rows that cannot be written into: the graph needs no copy.
+        # No copy of the features is needed, because layers return copies or read-only rows.
         features = self._store.feature_matrix
         if self._rows is not None:
             features = some_rows(features, self._rows)
         return PropagatedFeatures(self.adjacency, features, hops, self.kept_layers())
 
     def heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
-        """Return heat diffusion on the visible edges.
+        """Return the heat diffusion on the visible edges.
 
         Args:
             times: Diffusion times, above 0.
@@ -136,8 +138,8 @@ class ViewCache:
     def _new_heat(
         self, times: Sequence[float], before: Diffusion | None = None
     ) -> Diffusion | GrownDiffusion:
-        """Return heat on all edges or, after a small growth, on the edges before it, for which the
-        cached heat ``before`` is reused."""
+        """Return a heat diffusion on all edges. After a small growth, diffuse on the edges from
+        before the growth, and reuse the cached diffusion ``before``."""
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
             return Diffusion(edges, times, self.array_cache)
@@ -149,29 +151,29 @@ class ViewCache:
         """Return the visible rows whose keys have the smallest hashes, in the order of hashes.
 
         Args:
-            count: At least how many rows, if there are so many.
+            count: Maximum number of rows.
         """
         keys, rows = self._store.keys, self._rows
         if rows is not None:
             return self._samples.get("all", lambda: rows[hash_order(keys.array_at(rows))])[:count]
-        # Similar sizes share an entry.
+        # Round up to a power of two, so that similar counts share a cache entry.
         size = 1 << max(count, 1).bit_length()
         return self._samples.get(size, lambda: keys.smallest_hashes(size))[:count]
 
     def refresh(self, most: int) -> int:
-        """Recompute stale rows of propagated features; return their number."""
+        """Recompute at most ``most`` stale rows of propagated features; return their number."""
         made = 0
         for layers in self._propagated.values():
             made += layers.refresh(most - made)
         return made
 
     def take_over(self, before: "ViewCache", touched: IntArray | None) -> None:
-        """Take over what is still valid.
+        """Reuse the valid data of another cache.
 
         Args:
-            before: The cache of a smaller graph, or of the same graph in another store.
-            touched: Rows whose edges of any type have changed, new rows among them; None where
-                the graphs are equal.
+            before: Cache of the graph before it grew, or of an equal graph in another store.
+            touched: Rows with changed edges of any type, including new rows; None if the graphs are
+                equal.
         """
         edges = before._edges.peek("visible")
         if edges is None:

@@ -1,4 +1,4 @@
-"""The graph: nodes with keys and features, and who is joined to whom. Never a label."""
+"""Graph of nodes with keys, features and edges, without labels."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 
 class Graph(GraphView):
-    """An immutable, undirected graph, seen as a whole; :meth:`Graph.grow` gives a larger one.
+    """Immutable, undirected graph with all nodes visible; :meth:`Graph.grow` returns a larger one.
 
-    Code above ``nodegraft.graph`` asks it for rows, neighbours and propagations and never sees
-    the arrays behind them, so that another store can stand behind the same questions.
+    Code outside ``nodegraft.graph`` uses methods for rows, neighbours and propagated features
+    instead of the underlying arrays, so that graphs can be in memory or on disk.
 
     >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
     >>> graph, graph.keys_of(graph.neighbours([1])[1])
     (Graph(3 nodes, 2 undirected edges, 3 features), ['a', 'c'])
 
     Args:
-        keys: The user's name of each node, all text or all integers, each once.
-        features: One row of numbers per node, in the order of ``keys``; dense or SciPy sparse. They
-            are kept without a copy where their type allows it: do not write into them later.
-        edges: Pairs of keys, one pair per edge; loops and repeated edges are dropped. Edges of
-            several kinds are a dict, name of the kind -> pairs; for weights or a direction see
-            :class:`Relation`.
-        recipe: How a table became the features, where they came from one; see
-            :func:`nodegraft.read_graph`.
+        keys: Unique key of each node; all text or all integers.
+        features: Feature matrix with one row per node, in the order of ``keys``; dense or SciPy
+            sparse. It is not copied if its type allows: do not modify it later.
+        edges: Pairs of keys, one pair per edge; self loops and duplicates are dropped. For several
+            edge types give a dict from the name of each type to its pairs; for weights or
+            directions see :class:`Relation`.
+        recipe: Recipe that made the features from a table; see :func:`nodegraft.read_graph`. None
+            for features without a recipe.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class Graph(GraphView):
 
     @classmethod
     def from_store(cls, store: stores.GraphStore) -> "Graph":
-        """Return the graph of a store of arrays.
+        """Create a graph from a store.
 
         Args:
-            store: In memory or elsewhere.
+            store: Store of the arrays, in memory or on disk.
         """
         graph = cls.__new__(cls)
         GraphView.__init__(graph, store)
@@ -80,13 +80,13 @@ class Graph(GraphView):
         edges: Adjacency | Mapping[str, Adjacency],
         recipe: stores.Recipe | None = None,
     ) -> "Graph":
-        """From parts already built.
+        """Create a graph from node keys, features and adjacencies.
 
         Args:
-            keys: The nodes, in row order.
-            features: One row of numbers per node.
-            edges: The edges, by rows instead of keys; of several kinds by the name of each.
-            recipe: How a table became the features, where they came from one.
+            keys: Keys of all nodes, in row order.
+            features: Feature matrix with one row per node.
+            edges: Adjacency by rows; for several edge types a mapping from type to adjacency.
+            recipe: Recipe that made the features from a table; None for no recipe.
         """
         kinds = {stores.EDGES: edges} if isinstance(edges, Adjacency) else dict(edges)
         return cls.from_store(stores.MemoryStore.checked(keys, features, kinds, recipe))
@@ -99,16 +99,17 @@ class Graph(GraphView):
         *,
         directed: bool | Collection[str] = False,
     ) -> "Graph":
-        """From PyG: ``x``, ``edge_index``, ``edge_type`` and ``edge_weight``; never ``y``.
+        """Create a graph from a PyG object: ``x``, ``edge_index``, ``edge_type``, ``edge_weight``.
 
-        Numbers in ``edge_type`` become names of kinds as text. A ``HeteroData`` must have one type
-        of nodes; its kinds are known by the middle of their three names.
+        Labels (``y``) are not read. Numbers in ``edge_type`` become names of edge types as text. A
+        ``HeteroData`` must have exactly one node type; the relation (the middle part of PyG's edge
+        type) becomes the name of the edge type.
 
         Args:
-            data: The graph.
-            keys: The name of each node; the row numbers if none are given.
-            directed: Whether edges have a direction; or the kinds whose edges have one. The others
-                are made undirected.
+            data: PyG object.
+            keys: Key of each node; None for row numbers.
+            directed: Whether edges have a direction, or the edge types that have one. Edges of all
+                other types become undirected.
         """
         from nodegraft.graph.pyg import parts_of
 
@@ -117,55 +118,55 @@ class Graph(GraphView):
         return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """Return a PyG ``Data`` with dense ``x`` and, if there are some, types and weights of
-        edges.
+        """Convert the graph to a PyG ``Data`` with dense ``x``, and edge types and weights if any.
 
-        Edges without a direction are there both ways. ``edge_type`` has the place of each kind in
-        :attr:`relations`.
+        Undirected edges are included in both directions. ``edge_type`` is the position of each edge
+        type in :attr:`relations`.
         """
         from nodegraft.graph.pyg import as_data
 
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """Return PyG's interfaces of stores for this graph, which its loaders read, without a copy.
+        """Return a PyG ``FeatureStore`` and ``GraphStore`` for PyG's loaders, without copying.
 
-        Nodes are of the type ``"node"``, their features are called ``"x"``, and edges are of the
-        types ``("node", relation, "node")``.
+        The node type is ``"node"``, the features are named ``"x"``, and the edge types are
+        ``("node", relation, "node")``.
         """
         from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
 
         return PyGFeatureStore(self), PyGGraphStore(self._store)
 
     def view(self, rows: IntArray) -> GraphView:
-        """Return a view of some nodes, in which all others are hidden.
+        """Return a view in which only some nodes are visible.
 
         Args:
-            rows: The rows that may be seen.
+            rows: Rows of the visible nodes.
         """
         return GraphView(self._store, rows)
 
     def keeping_edges(self, keep: Callable[[IntArray, IntArray], NDArray[np.bool_]]) -> "Graph":
-        """Return the same nodes with some of their edges.
+        """Return a graph with the same nodes and only some of the edges.
 
         Args:
-            keep: From the two ends of edges, as rows, to whether each edge stays. It is asked for
-                every kind.
+            keep: Function that takes the two rows of each edge as arrays, and returns a mask of
+                the edges to keep. It is called for each edge type.
         """
         edges = {name: part.keeping(keep(*part.edges())) for name, part in self._kinds().items()}
         return self._with_edges(edges)
 
     @property
     def is_settled(self) -> bool:
-        """Whether heat diffuses on all edges: none came since the graph was built or settled."""
+        """Whether heat diffuses on all edges: no edges were added after the graph was built or
+        settled."""
         return not any(isinstance(part, GrownAdjacency) for part in self._kinds().values())
 
     def settled(self) -> "Graph":
-        """Return an equal graph in which heat diffuses on all edges, new ones included.
+        """Return an equal graph in which heat diffuses on all edges, including new edges.
 
-        After :meth:`grow`, ``graft`` keeps the heat of old nodes, and gives new ones the mean of
-        their neighbours, until one percent of the nodes or two percent of the edges are new. This
-        ends it sooner.
+        After :meth:`grow`, ``graft`` reuses the heat of old nodes, and new nodes get the mean heat
+        of their neighbours, until one percent of the nodes or two percent of the edges are new.
+        This method recomputes heat before these limits are reached.
 
         >>> Graph(["a"], np.ones((1, 2))).settled().is_settled
         True
@@ -182,34 +183,35 @@ class Graph(GraphView):
         )
 
     def with_array_cache(self, array_cache: stores.ArrayCache) -> "Graph":
-        """Return an equal graph that stores derived arrays in a cache.
+        """Return an equal graph that stores derived arrays in a persistent cache.
 
         Args:
-            array_cache: The place.
+            array_cache: Cache to use.
         """
         copy = Graph.from_store(self._store.with_array_cache(array_cache))
         copy.take_over(self)
         return copy
 
     def with_features(self, features: Matrix, recipe: stores.Recipe | None = None) -> "Graph":
-        """Return the same nodes and edges with other features.
+        """Return a graph with the same nodes and edges, and with other features.
 
         Args:
-            features: One row of numbers per node.
-            recipe: How a table becomes them; None if as before.
+            features: Feature matrix with one row per node.
+            recipe: Recipe that makes these features from a table; None to keep the recipe of this
+                graph.
         """
         kinds, how = self._kinds(), recipe or self.recipe
         return Graph.from_parts(self._store.keys, features, kinds, how)
 
     def without(self, rows: IntArray) -> "Graph":
-        """Return a smaller graph, without some nodes and their edges.
+        """Return a graph without some nodes and their edges.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> graph.without(np.array([0]))
         Graph(2 nodes, 1 undirected edges, 3 features)
 
         Args:
-            rows: The nodes that go.
+            rows: Rows of the nodes to remove.
         """
         left = np.setdiff1d(self.rows, rows)
         edges = {name: part.induced(left) for name, part in self._kinds().items()}
@@ -217,14 +219,14 @@ class Graph(GraphView):
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
     def with_edges_of(self, other: "Graph") -> "Graph":
-        """Return this graph with the edges that another one has between nodes of both.
+        """Return the nodes of this graph, with the edges that another graph has between them.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> Graph(["c", "b", "d"], np.eye(3)).with_edges_of(graph)
         Graph(3 nodes, 1 undirected edges, 3 features)
 
         Args:
-            other: A graph with some of the same node keys; types, weights and directions of its
+            other: Graph that shares node keys with this graph; types, weights and directions of its
                 edges are kept.
         """
         place = self.node_keys.find(other.key_array_of(other.rows))
@@ -234,17 +236,16 @@ class Graph(GraphView):
         )
 
     def merging_kinds(self) -> "Graph":
-        """Return the same graph with edges of one type, without weight or direction."""
+        """Merge all edge types into one, without weights and directions."""
         joined = self._adjacency
         edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
-        """Return the same graph with edges of one type, weighted by the weight of their former
-        type.
+        """Merge all edge types into one; multiply edge weights by the weight of their type.
 
         Args:
-            weights: What each kind is worth, by its name, at least 0.
+            weights: Weight of each edge type by name, at least 0.
         """
         kinds = self._kinds()
         edges = weighed(list(kinds.values()), [weights[name] for name in kinds])
@@ -263,10 +264,10 @@ class Graph(GraphView):
         return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
-        """Return the same graph in another row order, with the new row numbers as keys.
+        """Return the graph in another row order, with the new row numbers as keys.
 
         Args:
-            rows: Every row once: the new row ``i`` is ``rows[i]`` of this graph.
+            rows: Permutation of all rows: row ``i`` of the new graph is ``rows[i]`` of this graph.
         """
         place = np.argsort(rows)
         edges = {
@@ -277,34 +278,35 @@ class Graph(GraphView):
 
     @property
     def node_keys(self) -> NodeKeys:
-        """The nodes by their keys, in row order."""
+        """Keys of all nodes, in row order."""
         return self._store.keys
 
     @property
     def num_stored_features(self) -> int:
-        """How many feature values are stored: the non-zero ones of sparse features, else all."""
+        """Number of stored feature values: non-zero values of sparse features, otherwise all."""
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Return every pair of joined nodes once, whatever the edge type, as two arrays of rows."""
+        """Return all edges, with all edge types merged, as two arrays of rows."""
         return self._adjacency.edges()
 
     def grow(
         self, keys: Sequence[Key] = (), features: Matrix | None = None, edges: Edges = ()
     ) -> "Graph":
-        """Return a graph with more nodes and edges; old rows and keys stay as they are.
+        """Return a graph with additional nodes and edges; existing rows and keys do not change.
 
-        For tables instead of arrays see :func:`nodegraft.grow_graph`.
+        To add nodes and edges from tables, see :func:`nodegraft.grow_graph`.
 
         >>> small = Graph(["a"], np.ones((1, 2)))
         >>> small.grow(["b"], np.zeros((1, 2)), [("a", "b")]).num_edges
         1
 
         Args:
-            keys: The new nodes.
-            features: One row of numbers for each of them, as many columns as the graph has.
-            edges: Pairs of keys, old and new ones; where the graph has several kinds of edges, by
-                kind. A kind may be new; one that is known keeps its direction.
+            keys: Keys of the new nodes.
+            features: Feature rows of the new nodes, with the columns of this graph; None if there
+                are no new nodes.
+            edges: New edges as pairs of old or new keys; a dict by edge type if the graph has
+                several types. Types may be new; existing types stay directed or undirected.
         """
         all_keys = growing.with_keys(self._store.keys, keys)
         if len(all_keys) > self.num_nodes and features is None:
@@ -327,7 +329,7 @@ class Graph(GraphView):
         return grown
 
     def _new_relations(self, edges: Edges) -> dict[str, Relation]:
-        """New edges by kind, with the direction that their kind has here."""
+        """Return new edges by edge type; they are directed if their type is directed here."""
         known = self._kinds()
         if not isinstance(edges, Mapping) and len(known) > 1:
             if not isinstance(edges, Relation) and not len(edges := list(edges)):
@@ -346,7 +348,7 @@ class Graph(GraphView):
 
     @cached_property
     def content_hash(self) -> str:
-        """Depends on every key, feature and edge."""
+        """Hash of all keys, features and edges."""
         return stores.content_of(self._store)
 
     def __repr__(self) -> str:
@@ -360,7 +362,7 @@ class Graph(GraphView):
         return summary_html("Graph", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what a summary says: name and value of the numbers of nodes, edges and features.
+        """Return names and values for a summary: numbers of nodes, edges, edge types and features.
 
         >>> Graph(["a", "b"], np.eye(2), {"like": [("a", "b")]}).facts()
         [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]

@@ -1,4 +1,4 @@
-"""Labels by the user's own node keys: what a model keeps, whatever becomes of the rows."""
+"""Labels by node keys, which models store because row numbers may change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,63 +18,62 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class NamesRows(FindsRows, Protocol):
-    """A graph or a part of one: whatever knows the keys of rows, too."""
+    """Interface of graphs and views that map rows to keys and keys to rows."""
 
     @property
     def identity(self) -> object:
-        """Object that stays the same as long as the rows mean the same nodes."""
+        """Object that is the same for all views whose rows are the same nodes."""
 
     def key_array_of(self, rows: IntArray) -> KeyArray:
-        """Keys of rows."""
+        """Return the keys of rows as an array."""
 
 
 class KeyedLabels(Mapping[str, KeyArray]):
-    """Class name -> keys of nodes, in the order given. Immutable.
+    """Immutable mapping from class name to node keys, in the given order.
 
     >>> labels = KeyedLabels({"hats": np.array([30, 10])})
     >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # in the order of hashes
     [10, 20, 30]
 
     Args:
-        keys: Class name -> its keys, int64 or objects (text).
+        keys: Mapping from class name to node keys (int64, or objects for text).
     """
 
     def __init__(self, keys: Mapping[str, KeyArray]) -> None:
         self._keys = dict(keys)
         self._found: tuple[object, int | None, NodeLabels] | None = None
-        # Made when they are first needed, and handed on where labels are added.
+        # Computed on first use, and updated when labels are added.
         self._hashes: NDArray[np.uint64] | None = None
         self._bytes: int | None = None
 
     @classmethod
     def of(cls, labels: NodeLabels, graph: NamesRows) -> "KeyedLabels":
-        """Return the keys of labels that are given by rows.
+        """Convert labels by rows to labels by keys.
 
         Args:
-            labels: Rows of a graph.
-            graph: That graph, or a view of it.
+            labels: Labels by rows of ``graph``.
+            graph: Graph or view that the rows belong to.
         """
         return cls({name: graph.key_array_of(rows) for name, rows in labels.items()})
 
     def on(self, graph: NamesRows, limit: int | None = None) -> NodeLabels:
-        """Return the nodes by the rows of a graph, which may differ from the one they were taken
-        from.
+        """Convert the labels to labels by rows of a graph, which may be another graph than before.
 
-        Keys that the graph does not have are named in an error. Looked up once for each graph.
+        The error for missing keys lists them. The result for the last graph is cached.
 
         Args:
-            graph: Where the nodes are looked for.
-            limit: At most so many nodes of each class, the first ones; None for all.
+            graph: Graph or view in which the keys are looked up.
+            limit: Maximum number of nodes per class; the first nodes are taken. None for all.
         """
         found = self._found
         if found is None or found[0] is not graph.identity or found[1] != limit:
             rows = _rows(graph, {name: keys[:limit] for name, keys in self.items()})
-            # One reference is put in place: of several threads the last one's stays.
+            # Assigning one tuple is atomic; with several threads the last result is cached.
             found = self._found = (graph.identity, limit, NodeLabels(rows))
         return found[2]
 
     def __getstate__(self) -> dict[str, Any]:
-        # The cached look-up is left out: it would add the whole graph to the pickle.
+        # Exclude the cached look-up, which would add the whole graph to the pickle.
         return {**vars(self), "_found": None}
 
     def __getitem__(self, name: str) -> KeyArray:
@@ -87,13 +86,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return len(self._keys)
 
     def equals(self, other: "KeyedLabels") -> bool:
-        """Return whether the same classes have the same keys, all in the same order.
+        """Return whether both have equal classes and keys in the same order.
 
         >>> KeyedLabels({"a": np.array([1])}).equals(KeyedLabels({"a": np.array([1])}))
         True
 
         Args:
-            other: What to compare with.
+            other: Labels to compare with.
         """
         if list(self) != list(other):
             return False
@@ -102,14 +101,14 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes carry a label."""
+        """Number of labelled nodes."""
         return sum(keys.size for keys in self.values())
 
     def select(self, classes: Iterable[str]) -> "KeyedLabels":
-        """Return some classes, in this order.
+        """Return the labels of some classes.
 
         Args:
-            classes: Names of classes, each among these labels.
+            classes: Names of existing classes, in the order of the result.
         """
         selected = KeyedLabels({name: self._keys[name] for name in classes})
         gone = [keys for name, keys in self.items() if name not in selected._keys]
@@ -121,23 +120,24 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return selected
 
     def renamed(self, names: Mapping[str, str]) -> "KeyedLabels":
-        """Return the same keys under other class names, in the same order.
+        """Return the labels with renamed classes, in the same order.
 
         Args:
-            names: Class name -> its other name; classes that are not named keep theirs.
+            names: Mapping from old to new class name; other classes keep their names.
         """
         renamed = KeyedLabels({names.get(name, name): keys for name, keys in self.items()})
         renamed._hashes, renamed._bytes = self._hashes, self._bytes
         return renamed
 
     def extended(self, more: Mapping[str, KeyArray]) -> "KeyedLabels":
-        """Return the labels with more classes, and more nodes of the same classes.
+        """Return the labels with additional classes and nodes.
 
-        Classes that get more are put in the order of the keys' hashes, so that it makes no
-        difference whether labels come at once or bit by bit.
+        Keys of changed classes are sorted by hash, so that the result is the same whether labels
+        are added at once or in several steps.
 
         Args:
-            more: Class name -> keys; a key that is labelled already is refused.
+            more: Mapping from class name to keys to add; a key that is already labelled raises
+                ClassNameError.
         """
         merged = dict(self._keys)
         for name, keys in more.items():
@@ -147,7 +147,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         new = np.sort(key_hashes(_together(more.values())))
         place = np.searchsorted(hashes, new)
         inside = place < hashes.size
-        # Keys are compared one by one only if hashes collide, as there may be millions of keys.
+        # There may be millions of keys, so compare keys themselves only if hashes are equal.
         if (hashes[place[inside]] == new[inside]).any():
             self._refuse_twice(more)
         extended._hashes = np.insert(hashes, place, new)
@@ -168,29 +168,29 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes to keep the keys; integers have eight, text its letters and where it ends."""
+        """Size of the stored keys in bytes: 8 per integer; text in UTF-8, plus 8 per key."""
         if self._bytes is None:
             self._bytes = _key_bytes(_together(self.values()))
         return self._bytes
 
     def to_arrays(self) -> Arrays:
-        """Return the labels as arrays of plain numbers, for saving; names are stored apart."""
+        """Convert the labels to numeric arrays for saving; class names are stored separately."""
         sizes = np.array([keys.size for keys in self.values()], dtype=np.int64)
         return {"sizes": sizes, **pack_keys(_together(self.values()))}
 
     @classmethod
     def from_arrays(cls, names: Iterable[str], arrays: Arrays) -> "KeyedLabels":
-        """Return the labels that :meth:`to_arrays` describes.
+        """Create labels from class names and the arrays of :meth:`to_arrays`.
 
         Args:
-            names: The classes, in order.
-            arrays: What it gave.
+            names: Class names, in order.
+            arrays: Result of :meth:`to_arrays`.
         """
         parts = np.split(unpack_keys(arrays), np.cumsum(arrays["sizes"])[:-1])
         return cls(dict(zip(names, parts, strict=True)) if arrays["sizes"].size else {})
 
     def __eq__(self, other: object) -> bool:
-        """Return whether classes and keys are equal and in the same order."""
+        """Return whether both are labels with equal classes and keys in the same order."""
         return isinstance(other, KeyedLabels) and self._listed() == other._listed()
 
     def __hash__(self) -> int:
@@ -204,7 +204,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
 
 def _together(parts: Iterable[KeyArray]) -> KeyArray:
-    # Of nobody it is not known whether they would be text or integers.
+    # Skip empty arrays, because their type may differ from the type of the other keys.
     some = [keys for keys in parts if keys.size]
     return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
 
@@ -214,7 +214,7 @@ def _key_bytes(keys: KeyArray) -> int:
 
 
 def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
-    """Return the rows of all classes in one look-up."""
+    """Look up the rows of all classes at once."""
     ends = np.cumsum([0, *(keys.size for keys in labels.values())])
     try:
         rows = graph.rows_of(_together(labels.values()))
@@ -243,7 +243,7 @@ def _told(again: list[Any], old: str, name: str) -> str:
 def labels_from_numbers(
     y: Any, graph: "Graph", names: Sequence[str] | Mapping[int, str] | None = None
 ) -> KeyedLabels:
-    """Class name -> keys, from PyG's ``y`` or another array of class numbers.
+    """Create labels from PyG's ``y`` or another array of class numbers.
 
     >>> from nodegraft.graph.graph import Graph
     >>> graph = Graph(["p1", "p2", "p3"], np.eye(3))
@@ -252,11 +252,11 @@ def labels_from_numbers(
     {'hats': ['p3'], 'shoes': ['p1']}
 
     Args:
-        y: One whole number for each node, in the order of the graph's rows; -1 or NaN where there
-            is no label. To leave nodes out by a mask: ``torch.where(data.train_mask, data.y, -1)``.
-        graph: The graph.
-        names: The name of each class number, as a list or a dict; None takes the number itself.
-            Numbers of one name are one class.
+        y: Class number of each node, in the order of the graph's rows; -1 or NaN for no label. To
+            exclude nodes with a mask: ``torch.where(data.train_mask, data.y, -1)``.
+        graph: Graph with the nodes.
+        names: List or dict with the name of each class number; None to use the number as name.
+            Numbers with equal names become one class.
     """
     numbers = _whole(np.asarray(y), graph.num_nodes)
     name_of = {
@@ -277,7 +277,7 @@ def _whole(y: NDArray[Any], nodes: int) -> NDArray[np.int64]:
             "class name -> list of node keys."
         )
     numbers = np.where(np.isnan(y), -1, y) if y.dtype.kind == "f" else y
-    with np.errstate(invalid="ignore"):  # an infinite one is told below
+    with np.errstate(invalid="ignore"):  # infinite numbers are refused below
         whole = numbers.astype(np.int64)
     odd = np.flatnonzero((whole != numbers) | (whole < -1))
     if odd.size:

@@ -1,4 +1,4 @@
-"""The user's names for nodes (text or integers) beside dense row numbers."""
+"""Node keys (text or integers) and their mapping to row numbers."""
 
 import hashlib
 import re
@@ -14,13 +14,13 @@ from nodegraft.graph.edges.matrix import IntArray, located
 
 Key: TypeAlias = str | int
 KeyArray: TypeAlias = NDArray[Any]
-"""Keys as int64, or as objects where they are text."""
+"""Array of keys: int64, or objects for text."""
 
 KeyType: TypeAlias = Literal["text", "integer"]
-"""What all keys of a graph are."""
+"""Type of all keys of a graph."""
 
 CANONICAL = r"(0|-?[1-9][0-9]*)"
-"""The only spelling of an integer that is a key: 007, +7 and " 7" would be other keys than 7."""
+"""Pattern of integer keys as text; 007, +7 and " 7" do not match, because they differ from 7."""
 
 _INTEGERS = (int, np.integer)
 _LIMIT = 1 << 63
@@ -28,13 +28,13 @@ _MOST_DIGITS = len(str(-_LIMIT))
 
 
 class NodeKeys:
-    """An immutable, ordered set of keys; the row of a key never changes once given.
+    """Immutable, ordered set of node keys; the row of a key is its position.
 
     >>> keys = NodeKeys(["p17", "p3"]); keys.rows(["p3"]).tolist(), keys.at([0])
     ([1], ['p17'])
 
     Args:
-        keys: One key for each row, all text or all integers; a key that occurs twice is refused.
+        keys: Unique key of each row, all text or all integers; duplicates raise DataError.
     """
 
     def __init__(self, keys: Sequence[Key] | KeyArray) -> None:
@@ -48,12 +48,12 @@ class NodeKeys:
 
     @property
     def is_text(self) -> bool:
-        """Whether keys are text rather than integers."""
+        """Whether keys are text instead of integers."""
         return self._values.dtype == object
 
     @property
     def key_type(self) -> KeyType:
-        """Type of the keys."""
+        """Type of the keys: "text" or "integer"."""
         return "text" if self.is_text else "integer"
 
     @property
@@ -73,10 +73,10 @@ class NodeKeys:
         return self._values[order], order
 
     def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys, in the given order; name every key that is missing.
+        """Return the row numbers of keys, in the given order; the error lists all missing keys.
 
         Args:
-            keys: Keys of nodes, in any order; a single text is refused.
+            keys: Keys of nodes, in any order; a single string raises ParameterError.
         """
         wanted = _in_order(keys)
         rows = self.find(wanted)
@@ -87,7 +87,7 @@ class NodeKeys:
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys, -1 for those that do not exist.
+        """Return the row numbers of keys; -1 for keys that do not exist.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -104,7 +104,7 @@ class NodeKeys:
         return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
-        """Keys of rows, in the given order.
+        """Return the keys of rows as a list, in the given order.
 
         Args:
             rows: Row numbers, from 0.
@@ -113,7 +113,7 @@ class NodeKeys:
         return keys
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return some keys as an array.
+        """Return the keys of rows as an array, in the given order.
 
         Args:
             rows: Row numbers, from 0.
@@ -121,10 +121,10 @@ class NodeKeys:
         return self._values[np.asarray(rows, dtype=np.int64)]
 
     origin = ""
-    """The file that keys are mapped from; empty for keys in memory."""
+    """File that the keys are mapped from; empty for keys in memory."""
 
     def values(self) -> KeyArray:
-        """Return all keys, in row order: int64 or objects (text)."""
+        """Return all keys in row order, as int64 or as objects (text)."""
         return self._values
 
     @cached_property
@@ -132,21 +132,21 @@ class NodeKeys:
         return hash_order(self.values())
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows whose keys have the smallest hashes, in the order of hashes."""
+        """Return the ``count`` rows whose keys have the smallest hashes, in the order of hashes."""
         return self._by_hash[:count]
 
 
 def integer_key(text: str) -> int:
-    """Parse the key of a node in a graph whose keys are integers.
+    """Parse an integer node key.
 
     >>> integer_key("12")
     12
 
     Args:
-        text: The key as somebody typed it; ``007`` is refused, because it is another key than 7.
+        text: Key as text, without leading zeros: ``007`` is refused, because it differs from ``7``.
 
     Raises:
-        DataError: Where the text is no integer, or not spelt as integers are.
+        DataError: If the text is not a valid integer key.
     """
     is_integer = len(text) <= _MOST_DIGITS and re.fullmatch(CANONICAL, text)
     if is_integer and -_LIMIT <= int(text) < _LIMIT:
@@ -158,7 +158,7 @@ def integer_key(text: str) -> int:
 
 
 def integer_key_or_text(text: str) -> Key:
-    """Parse a key as :func:`integer_key` does; a text that is no integer stays, as an unknown key.
+    """Parse a key like :func:`integer_key`, but return invalid text unchanged, as an unknown key.
 
     >>> integer_key_or_text("7"), integer_key_or_text("007")
     (7, '007')
@@ -174,7 +174,7 @@ def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
         raise ParameterError("A list of node keys is needed; a set has no order: sort it.")
     if not isinstance(keys, np.ndarray):
         listed = several(keys, "node keys")
-        # To NumPy they are 0 and 1.
+        # NumPy would convert True and False to 1 and 0.
         if any(key is True or key is False for key in listed):
             raise DataError("Node keys must be all text or all integers, not true or false.")
         return listed
@@ -184,10 +184,14 @@ def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
 
 
 def several(values: Iterable[Any], what: str) -> list[Any]:
-    """Return a list of keys; refuse a single text, whose letters are never meant.
+    """Convert values to a list; raise ParameterError for a single string.
 
     >>> several(("p1", "p2"), "node keys")
     ['p1', 'p2']
+
+    Args:
+        values: Values to convert.
+        what: Name of the values in the error message.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ParameterError(f"A list of {what} is needed, not {values!r}: write [{values!r}].")
@@ -195,15 +199,15 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
 
 
 def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
-    """64 bits for each key that depend on nothing but the key: draws by them follow no row order.
+    """Return a 64-bit hash of each key, for random draws that do not depend on the row order.
 
-    Integers go through the mixer of SplitMix64 (Steele et al. 2014), text through BLAKE2.
+    Integers are hashed with the mixer of SplitMix64 (Steele et al. 2014), text with BLAKE2.
 
     >>> key_hashes(np.array([7, 8])).tolist() == key_hashes(np.array([8, 7])).tolist()[::-1]
     True
 
     Args:
-        keys: int64, or objects that are text.
+        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype == object:
         return text_hashes(key.encode() for key in keys)
@@ -215,15 +219,16 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
 
 def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return the hashes of keys that are text, from their UTF-8."""
+    """Return the hashes of text keys that are encoded in UTF-8."""
     digests = (hashlib.blake2b(key, digest_size=8).digest() for key in encoded)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
-    """Return the places of keys in the order of their hashes: the first ones are a fair sample.
+    """Return the positions of keys sorted by hash; the first positions are a random sample.
 
-    The first of two sets together are among the first of each, so sampling can be done in parts.
+    The first keys of a union of sets are among the first keys of each set, so that samples can be
+    drawn in parts.
 
     >>> keys = np.arange(100)
     >>> parts = [part[hash_order(part)[:9]] for part in (keys[:60], keys[60:])]
@@ -232,7 +237,8 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
     True
 
     Args:
-        keys: int64, or objects that are text.
+        keys: Array of int64, or of objects that are text.
+        seed: Seed for another order; 0 for the order of :func:`key_hashes`.
     """
     hashes = key_hashes(keys)
     if seed:
@@ -241,10 +247,10 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
 
 def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
-    """Keys as an array of int64 or, where they are text, of objects; anything else is refused.
+    """Convert keys to an array of int64, or of objects for text; raise DataError for other types.
 
     Args:
-        keys: All text or all integers (below 2**63).
+        keys: Keys, all text or all integers (below 2**63).
     """
     listed = _in_order(keys)
     array = np.asarray(listed)
@@ -262,13 +268,13 @@ def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
 
 
 def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
-    """Keys as arrays of plain numbers, for saving.
+    """Convert keys to numeric arrays for saving.
 
     >>> [array.tolist() for array in pack_keys(np.array(["ab", "c"], dtype=object)).values()]
     [[97, 98, 99], [2, 3]]
 
     Args:
-        keys: int64, or objects that are text.
+        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype != object:
         return {"integers": keys}
@@ -278,10 +284,10 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """Return the keys that :func:`pack_keys` was given.
+    """Convert the arrays of :func:`pack_keys` back to keys.
 
     Args:
-        arrays: What it gave; others are refused.
+        arrays: Result of :func:`pack_keys`.
     """
     if "integers" in arrays:
         return arrays["integers"].astype(np.int64)
@@ -295,7 +301,13 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return keys as integers, and which of them are integers: 1.5 and "1" are not."""
+    """Convert keys to integers (0 for invalid keys); return them and a mask of valid integers.
+
+    1.5 and "1" are not valid integers.
+
+    Args:
+        keys: Keys of any type.
+    """
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         return keys.astype(np.int64), np.ones(keys.size, dtype=bool)
     fits = [isinstance(key, _INTEGERS) and -_LIMIT <= key < _LIMIT for key in keys]

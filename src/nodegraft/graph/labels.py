@@ -1,4 +1,4 @@
-"""Labels: class name -> rows of nodes, the only carrier of labels; which names are allowed."""
+"""Labels by rows of nodes, and rules for class names."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,20 +15,20 @@ from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 
 MOST_CHARACTERS = 200
-"""A class name is at most so long."""
+"""Maximum length of a class name."""
 
 
 def class_name(name: Any) -> str:
-    """Return a class name as it is, or refuse one that no class may have.
+    """Return a class name unchanged, or raise ClassNameError if it is not valid.
 
-    Numbers are not turned into text: 1 and "1" would become one class.
+    Numbers are not converted to text, because 1 and "1" would become the same class.
 
     >>> class_name("e-bikes")
     'e-bikes'
 
     Raises:
-        ClassNameError: Where it is empty, begins or ends with a blank, is too long or has control
-            or invisible characters.
+        ClassNameError: If the name is no text, is empty, begins or ends with a blank, is too long,
+            or has control or invisible characters.
     """
     if not isinstance(name, str) or not name.strip():
         hint = f": write {str(name)!r}" if isinstance(name, int | np.integer) else ""
@@ -56,9 +56,9 @@ def class_name(name: Any) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Tell whether a text has characters such as NUL and line breaks, or invisible ones.
+    r"""Return whether a text has control characters (NUL, line breaks) or invisible characters.
 
-    Names that differ by an invisible character (zero-width, direction of writing) look the same.
+    Names that differ only by invisible characters (zero-width, text direction) look the same.
 
     >>> has_control_characters("e-bikes"), has_control_characters("e\u200bbikes")
     (False, True)
@@ -67,7 +67,7 @@ def has_control_characters(text: str) -> bool:
 
 
 def compared_name(name: str) -> str:
-    """Return a normalised class name, which is equal for names that are probably duplicates.
+    """Return the normalised form of a class name, which is equal for likely duplicates.
 
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True
@@ -77,7 +77,7 @@ def compared_name(name: str) -> str:
 
 
 def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of names that differ only by case, blanks or Unicode normalisation.
+    """Return groups of names that differ only by case, blanks or Unicode normalisation form.
 
     >>> likely_duplicates(["hats", "shoes", "Hats"])
     [('hats', 'Hats')]
@@ -89,7 +89,12 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse new names that are probably another spelling of a name."""
+    """Raise SimilarNameError if a new name is probably another spelling of another name.
+
+    Args:
+        new: New class names.
+        known: Existing class names.
+    """
     added = list(new)
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):
@@ -98,22 +103,21 @@ def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
 
 
 class FindsRows(Protocol):
-    """A graph or a part of one: whatever knows the rows of keys."""
+    """Interface of graphs and views that map keys to rows."""
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
         """Return the row numbers of keys."""
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
-    """Class name -> rows. A node has one class; classes and rows keep the order given.
+    """Mapping from class name to rows of nodes, in the given order. A node has only one class.
 
     >>> labels = NodeLabels({"hats": [3, 1], "shoes": [2]})
     >>> labels.classes, labels.rows().tolist(), labels.targets(["shoes", "hats"]).tolist()
     (('hats', 'shoes'), [3, 1, 2], [1, 1, 0])
 
     Args:
-        rows: The rows of each class's nodes, in the graph the labels are for. Class names are
-            text that is not empty.
+        rows: Mapping from class name to the rows of its nodes in the graph.
     """
 
     def __init__(self, rows: Mapping[str, IntArray | Sequence[int]]) -> None:
@@ -132,19 +136,19 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
-        """From the user's own node keys; within a class in the order of the keys' hashes.
+        """Create labels from node keys; nodes of a class are sorted by the hashes of their keys.
 
-        So nothing that is drawn from the labels later depends on the order they were listed in.
+        Therefore later random draws do not depend on the order in which the keys are given.
 
         Args:
-            graph: Where the nodes are.
-            keys: Class name -> keys of its nodes, all text or all integers.
+            graph: Graph or view in which the keys are looked up.
+            keys: Mapping from class name to keys of its nodes, all text or all integers.
         """
         rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # names what is missing before anything else
+                found = graph.rows_of(listed)  # refuses missing keys before other checks
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:
@@ -161,10 +165,10 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def from_names(cls, names: Iterable[str | None]) -> "NodeLabels":
-        """From one class name per row; classes come out sorted by name.
+        """Create labels from one class name per row; classes are sorted by name.
 
         Args:
-            names: The class of each row, None for a node without a label.
+            names: Class name of each row; None for rows without a label.
         """
         listed = list(names)
         rows = np.array([row for row, name in enumerate(listed) if name is not None], dtype=int)
@@ -176,13 +180,15 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def from_numbers(cls, numbers: IntArray) -> "NodeLabels":
-        """From one class number per row; names such as ``class-07`` sort as the numbers do.
+        """Create labels from one class number per row, with names such as ``class-07``.
+
+        Numbers in names are padded with zeros, so that names sort like numbers.
 
         >>> NodeLabels.from_numbers(np.array([11, 7, 11])).classes
         ('class-07', 'class-11')
 
         Args:
-            numbers: The class of each row.
+            numbers: Class number of each row.
         """
         values, sizes = np.unique(numbers, return_counts=True)
         width = max(2, len(str(values.max())))
@@ -201,16 +207,16 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The class names, in order."""
+        """Class names, in order."""
         return tuple(self._rows)
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes carry a label."""
+        """Number of labelled nodes."""
         return sum(members.size for members in self.values())
 
     def counts(self) -> dict[str, int]:
-        """Return the number of nodes of each class."""
+        """Return the number of nodes of each class by name."""
         return {name: int(members.size) for name, members in self.items()}
 
     def rows(self) -> NDArray[np.int64]:
@@ -220,29 +226,29 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return np.concatenate(list(self.values()))
 
     def targets(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        """Return for every row of :meth:`rows` the position of its class in ``columns``.
+        """Return the position in ``columns`` of the class of each row of :meth:`rows`.
 
         Args:
-            columns: Class names, among them all of these labels.
+            columns: Class names, including all classes of these labels.
         """
         position = {name: column for column, name in enumerate(columns)}
         sizes = [members.size for members in self.values()]
         return np.repeat(np.array([position[name] for name in self], dtype=np.int64), sizes)
 
     def to_lists(self) -> dict[str, list[int]]:
-        """Plain JSON, from which the constructor makes it again."""
+        """Return the labels as JSON, which the constructor accepts."""
         return {name: members.tolist() for name, members in self.items()}
 
     def select(self, classes: Iterable[str]) -> "NodeLabels":
-        """Return some classes, in this order.
+        """Return the labels of some classes.
 
         Args:
-            classes: Names of classes, each among these labels.
+            classes: Names of existing classes, in the order of the result.
         """
         return NodeLabels({name: self._rows[name] for name in classes})
 
     def __or__(self, other: "NodeLabels") -> "NodeLabels":
-        """Both; a class on both sides gets the rows of both."""
+        """Return the union of two sets of labels; a class in both gets the rows of both."""
         merged = dict(self._rows)
         for name, members in other.items():
             merged[name] = np.concatenate((merged[name], members)) if name in merged else members
@@ -250,7 +256,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @property
     def content_hash(self) -> str:
-        """Depends on names, rows and their order."""
+        """Hash of class names and rows, including their order."""
         return content_hash(list(self.classes), *self.values())
 
     def __eq__(self, other: object) -> bool:

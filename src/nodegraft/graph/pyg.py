@@ -1,4 +1,4 @@
-"""Graphs from PyTorch Geometric and back, and our graphs behind its store interfaces."""
+"""Conversion from and to PyTorch Geometric (PyG), and its store interfaces for our graphs."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -23,10 +23,11 @@ from nodegraft.graph.view import GraphView
 def parts_of(
     data: Data | HeteroData, directed: bool | Collection[str]
 ) -> tuple[Matrix, dict[str, Adjacency]]:
-    """Return the feature matrix and the edges of each type.
+    """Return the feature matrix and the edges of each type of a PyG object.
 
     Args:
-        directed: Whether edges have a direction; or the edge types that have one.
+        data: PyG object.
+        directed: Whether edges have a direction, or the edge types that have one.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
     x = nodes.x.detach().cpu()
@@ -82,7 +83,12 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """Return a PyG ``Data`` with dense ``x``."""
+    """Create a PyG ``Data`` with dense ``x``.
+
+    Args:
+        features: Feature matrix with one row per node.
+        kinds: Edges by edge type.
+    """
     parts = [edges.entries() for edges in kinds.values()]
     shown = [
         slice(None) if part.directions is None else np.flatnonzero(part.directions & OUT)
@@ -112,25 +118,25 @@ def _from_sparse(x: torch.Tensor) -> Matrix:
 
 
 NODE = "node"
-"""The name of the one type of nodes there is."""
+"""Name of the only node type."""
 
 FEATURES = "x"
 
 
 class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
-    """Feature rows as ``store["node", "x", rows]``: dense, and only those that are asked for.
+    """PyG feature store of a graph: ``store["node", "x", rows]`` returns dense rows.
 
     Args:
-        view: The graph.
+        view: Graph or view of a graph.
     """
 
     def __init__(self, view: GraphView) -> None:
         super().__init__()
-        # Not an attribute like others: PyG's store takes those for tensors.
+        # Set in __dict__, because PyG's store treats attributes as tensors.
         self.__dict__["_view"] = view
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """Return the features, the only attribute."""
+        """Return the attributes of the store, which are only the features."""
         return [TensorAttr(NODE, FEATURES)]
 
     def _get_tensor(self, attr: TensorAttr) -> torch.Tensor | None:
@@ -150,13 +156,13 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
 
 
 class PyGGraphStore(GraphStore):  # type: ignore[misc]
-    """Edges of the type ``("node", relation, "node")`` in CSR, CSC or COO.
+    """PyG graph store with edges of the types ``("node", relation, "node")`` in CSR, CSC or COO.
 
-    Edges without a direction are there both ways. PyG counts in 64 bits: the edges of a kind are
-    copied when they are asked for.
+    Undirected edges are included in both directions. Edges are copied on access, because PyG needs
+    64-bit integers.
 
     Args:
-        store: Where the graph lies.
+        store: Store of the graph.
     """
 
     def __init__(self, store: OurStore) -> None:
@@ -164,7 +170,7 @@ class PyGGraphStore(GraphStore):  # type: ignore[misc]
         self.__dict__["_store"] = store
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """Return every edge type, by source and by target."""
+        """Return all edge types, each in CSR and CSC layout."""
         size = (len(self._store.keys),) * 2
         return [
             EdgeAttr((NODE, name, NODE), layout, size=size)

@@ -15,30 +15,33 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """Counts of edges between labelled nodes, by whether they join nodes of one class."""
+    """Homophily: how often edges between labelled nodes join nodes of the same class."""
 
     pairs: int
-    """How many edges have two labelled ends."""
+    """Number of edges between two labelled nodes."""
 
     same: float
-    """The share of them that join two nodes of one class."""
+    """Fraction of these edges that join nodes of the same class."""
 
     adjusted: float
-    """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
+    """This fraction adjusted for chance: 0 if edges ignore classes (Platonov et al. 2023)."""
 
     mean_weight: float = 1.0
-    """How much these edges weigh on average; all of the kind, where none has two labelled ends."""
+    """Mean weight of these edges; mean weight of all edges of the type if there are none."""
 
 
 def homophily(classes: IntArray) -> Homophily:
-    r""":math:`h = (s - \sum_c p_c^2) / (1 - \sum_c p_c^2)`, with :math:`s` the share of edges whose
-    ends agree and :math:`p_c` the share of class :math:`c` among all ends.
+    r"""Compute homophily from the classes of the two nodes of each edge.
+
+    The adjusted homophily is :math:`h = (s - \sum_c p_c^2) / (1 - \sum_c p_c^2)`. Here, :math:`s`
+    is the fraction of edges between nodes of the same class, and :math:`p_c` is the fraction of
+    class :math:`c` among the nodes of all edges.
 
     >>> homophily(np.array([[0, 0, 1, 1], [0, 1, 1, 0]])).adjusted
     0.0
 
     Args:
-        classes: The number of the class at the two ends of each edge: 2 x edges.
+        classes: Class numbers of the two nodes of each edge, as an array of shape 2 x edges.
     """
     if not classes.size:
         return Homophily(0, 0.0, 0.0)
@@ -49,7 +52,12 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type, from the edges between labelled nodes."""
+    """Return the homophily of each edge type, computed from edges between labelled nodes.
+
+    Args:
+        view: Graph or view of a graph.
+        labels: Labels of some or all nodes.
+    """
     rows = labels.rows()
     order = np.argsort(rows)
     sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]
@@ -74,17 +82,18 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""Return the weight of each edge type, and that of a type which appears later.
+    r"""Return the weight of each edge type, and the weight for edge types that appear later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}
 
-    :math:`h_r` is the adjusted homophily of the :math:`n_r` edges whose ends both teach,
-    :math:`\bar h` their mean; :math:`\hat h` is kept between 0 and 0.95. Weights are scaled so that
-    these edges weigh 1 on average, beside the 1 of a node itself, and none more than 10; where no
-    kind says anything all are alike. Weights that edges came with count against the mean of their
-    kind, so that units of different kinds do not matter. A new kind is worth :math:`\bar h`, its
-    edges as they come.
+    :math:`h_r` is the adjusted homophily of type :math:`r`, :math:`n_r` its number of edges between
+    labelled nodes, and :math:`\bar h` the mean over all these edges; :math:`\hat h_r` is clipped to
+    0 to 0.95. Weights are scaled so that these edges have a mean weight of 1, like a node's self
+    loop, and are at most 10. All types have equal weights if no type has edges between labelled
+    nodes, or if no type is homophilous. The edge weights of each type are divided by their mean, so
+    that their unit does not matter. A new type gets the weight for :math:`\bar h`; its edge weights
+    are not divided by their mean.
 
     >>> told = {"is-a": Homophily(90, 0.9, 0.8), "next-to": Homophily(90, 0.3, 0.0)}
     >>> weights, unseen = relation_weights(told)
@@ -92,7 +101,7 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
     ({'is-a': 1.97, 'next-to': 0.03}, 0.42)
 
     Args:
-        kinds: What edges between labelled nodes say, by the name of their kind.
+        kinds: Homophily of each edge type by name.
     """
     if len(kinds) == 1:
         [(name, only)] = kinds.items()
@@ -112,30 +121,30 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
 
 
 PRIOR = 10.0
-"""Kinds with fewer labelled pairs are worth about what all kinds are on average."""
+"""Number of edges that the mean homophily of all types counts as in the estimate for a type."""
 
 HEAVIEST = 10.0
-"""A rare kind may be good; a node itself must still be seen beside one edge of it."""
+"""Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
 
 MOST = 0.95
-"""The largest homophily that is believed."""
+"""Upper limit for homophily in the computation of weights."""
 
 
 BLOCK_ROWS = 65_536
 
 
 class ColumnSummary(NamedTuple):
-    """Result of one pass over the features of all visible nodes."""
+    """Summary of the feature columns of all visible nodes."""
 
     rarity: NDArray[np.float32]
-    """The weight of each column, as :func:`column_rarity` has it."""
+    """Inverse document frequency of each column; see :func:`column_rarity`."""
 
     are_counts: bool
-    """Whether features are sparse and none is negative."""
+    """Whether features are sparse and have no negative values."""
 
 
 def summarise_columns(view: GraphView) -> ColumnSummary:
-    """Read the features of all visible nodes, in blocks of rows."""
+    """Summarise the feature columns of all visible nodes, which are read in blocks of rows."""
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
     found, are_counts = np.zeros(view.num_features, dtype=np.int64), True
@@ -150,8 +159,8 @@ def summarise_columns(view: GraphView) -> ColumnSummary:
 def column_rarity(view: GraphView) -> NDArray[np.float32]:
     r"""Return the inverse document frequency :math:`\ln \frac{1 + n}{1 + n_j} + 1` of each column.
 
-    :math:`n_j` of the :math:`n` visible nodes have a non-zero entry in column :math:`j`. Columns of
-    dense features all get 1.
+    :math:`n_j` of the :math:`n` visible nodes have a non-zero entry in column :math:`j`. The result
+    is 1 for all columns of dense features.
     """
     return summarise_columns(view).rarity
 
@@ -161,78 +170,82 @@ QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class GraphStatistics:
-    """Sizes, degrees, and how far edges join nodes of one class."""
+    """Statistics of a graph: sizes, degrees and homophily."""
 
     nodes: int
-    """How many nodes."""
+    """Number of nodes."""
 
     edges: int
-    """How many undirected edges."""
+    """Number of undirected edges."""
 
     features: int
-    """How many columns a feature row has."""
+    """Number of feature columns."""
 
     features_per_node: float
-    """How many feature values are stored for a node, on average."""
+    """Mean number of stored feature values per node."""
 
     classes: int
-    """How many classes."""
+    """Number of classes."""
 
     smallest_class: int
-    """How many nodes the smallest class has."""
+    """Number of nodes of the smallest class."""
 
     median_class: int
-    """The median of their sizes."""
+    """Median number of nodes of a class."""
 
     largest_class: int
-    """How many nodes the largest class has."""
+    """Number of nodes of the largest class."""
 
     isolated: int
-    """How many nodes have no edge."""
+    """Number of nodes without edges."""
 
     degree_quantiles: tuple[int, ...]
     """Degrees at :data:`QUANTILES`."""
 
     homophily: float
-    """The share of edges between labelled nodes that join two of one class."""
+    """Fraction of the edges between labelled nodes that join nodes of the same class."""
 
     adjusted_homophily: float
-    """The same, adjusted for chance: 0 where edges ignore classes (Platonov et al. 2023)."""
+    """Homophily adjusted for chance: 0 if edges ignore classes (Platonov et al. 2023)."""
 
     kinds: tuple["KindStatistics", ...]
-    """The same for every kind of edges."""
+    """Statistics of each edge type."""
 
 
 @dataclass(frozen=True)
 class KindStatistics:
-    """The edges of one kind."""
+    """Statistics of one edge type."""
 
     name: str
     """Name of the edge type."""
 
     edges: int
-    """How many undirected edges."""
+    """Number of undirected edges."""
 
     directed: bool
-    """Whether they have a direction."""
+    """Whether edges have a direction."""
 
     weighted: bool
-    """Whether they have weights."""
+    """Whether edges have weights."""
 
     homophily: float
-    """The share of those between labelled nodes that join two of one class."""
+    """Fraction of the edges between labelled nodes that join nodes of the same class."""
 
     adjusted_homophily: float
-    """The same, adjusted for chance."""
+    """Homophily adjusted for chance."""
 
 
 def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
-    """Count.
+    """Compute the statistics of a graph with labels.
 
     >>> square = Graph(range(4), np.eye(4), [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
+
+    Args:
+        graph: Graph to describe.
+        labels: Labels of some or all nodes.
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)

@@ -1,4 +1,4 @@
-"""Interface of the stores of a graph, and the store that holds all arrays in memory."""
+"""Interface of graph stores, and a store that has all arrays in memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,99 +19,100 @@ from nodegraft.graph.growth.stacked import Stored, in_one_piece
 from nodegraft.graph.keys import NodeKeys
 
 EDGES = "edges"
-"""The relation of a graph whose edges are all of one kind."""
+"""Name of the edge type in graphs with a single, unnamed edge type."""
 
 
 class ArrayCache:
-    """Arrays by what they depend on. This one is for graphs in memory alone: it keeps nothing.
+    """Interface of a cache of arrays by the values they depend on. This base class stores nothing.
 
-    Its content can be recomputed, so it may be deleted at any time.
+    Cached arrays can be recomputed, so they may be deleted at any time.
     """
 
     keeps = False
-    """Whether what is put is found again."""
+    """Whether the cache stores arrays."""
 
     @property
     def base(self) -> "ArrayCache":
-        """Cache of the graph that this one grew from; itself if it did not grow."""
+        """Cache of the graph that this graph grew from; this cache itself if it did not grow."""
         return self
 
     def under(self, *depends_on: HashPart) -> Self:
-        """Return the part of the cache that also depends on some values."""
+        """Return a sub-cache for arrays that also depend on some values."""
         return self
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return cached arrays; None if they must be computed."""
+        """Return the cached arrays that depend on some values; None if they are not cached."""
         return None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Keep arrays, if that is possible."""
+        """Store arrays that depend on some values, if possible."""
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Take away what nobody will ask for again."""
+        """Delete the cached arrays that depend on some values and are not needed any more."""
 
 
 class Recipe(Protocol):
-    """Transformation of table columns to features; :class:`nodegraft.FeatureRecipe` is one."""
+    """Interface of recipes that make features from table columns; see
+    :class:`nodegraft.FeatureRecipe`."""
 
     @property
     def content_hash(self) -> str:
-        """Hash that recipes share if they turn every table into the same numbers."""
+        """Hash that is equal for recipes that make equal features from every table."""
 
     @property
     def num_features(self) -> int:
-        """How many columns it makes."""
+        """Number of feature columns that the recipe makes."""
 
 
 class GraphStore(Protocol):
-    """Keys, features and, relation by relation, edges; immutable."""
+    """Interface of immutable stores with the keys, features and edges of a graph."""
 
     @property
     def keys(self) -> NodeKeys:
-        """The nodes, in row order."""
+        """Keys of all nodes, in row order."""
 
     @property
     def feature_matrix(self) -> Stored:
-        """One row per node, dense (perhaps mapped from disk) or CSR; only rows of it are read."""
+        """Feature matrix with one row per node, dense or CSR, in memory or mapped from disk."""
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The names of the kinds of edges."""
+        """Names of the edge types."""
 
     @property
     def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables, if there is one."""
+        """Recipe that made the features from tables; None if there is none."""
 
     @property
     def array_cache(self) -> ArrayCache:
-        """Cache of arrays derived from the graph."""
+        """Persistent cache of arrays derived from the graph."""
 
     @property
     def layers_folder(self) -> Path | None:
-        """Folder for products with the whole feature matrix; None in memory."""
+        """Folder for products with the feature matrix; None for a graph in memory."""
 
     def with_array_cache(self, array_cache: ArrayCache) -> "GraphStore":
-        """Return an equal graph that stores derived arrays in a cache."""
+        """Return an equal store that uses a persistent cache of arrays."""
 
     def merged_edges(self) -> Adjacency:
-        """Return the edges of all types as one; an edge of several types has the largest weight."""
+        """Merge the edges of all types; an edge of several types gets the largest weight."""
 
     @property
     def fingerprint(self) -> str:
-        """Differs wherever a feature or an edge does: what such products are known by."""
+        """Hash of features and edges, which identifies products with the feature matrix."""
 
     def adjacency(self, relation: str) -> Adjacency:
         """Return the edges of one type."""
 
 
 class EdgesByKind:
-    """Base class of stores: edges by type, and a cache on disk."""
+    """Base class of stores with a mapping from edge type to edges."""
 
     edges: Mapping[str, Adjacency]
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The names of the kinds of edges."""
+        """Names of the edge types."""
         return tuple(self.edges)
 
     def adjacency(self, relation: str) -> Adjacency:
@@ -122,28 +123,28 @@ class EdgesByKind:
         return self.edges[relation]
 
     def with_array_cache(self, array_cache: ArrayCache) -> Any:
-        """Return a store of the same arrays with a cache that outlives the process."""
+        """Return a store with the same arrays and a persistent cache."""
         return replace(self, array_cache=array_cache)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryStore(EdgesByKind):
-    """Arrays in memory, taken as they are; :meth:`checked` takes them from outside."""
+    """Store with arrays in memory, which are not checked; use :meth:`checked` for user input."""
 
     keys: NodeKeys
-    """The nodes, in row order."""
+    """Keys of all nodes, in row order."""
 
     feature_matrix: Stored
-    """One row per node: float32, float16 or CSR, or such pieces one below the other."""
+    """Feature matrix with one row per node: float32, float16 or CSR, or stacked parts of these."""
 
     edges: Mapping[str, Adjacency]
-    """Who is joined to whom, by the name of each kind of edges."""
+    """Edges by edge type."""
 
     recipe: Recipe | None = None
-    """How tables became the features, if they were made from tables."""
+    """Recipe that made the features from tables; None if there is none."""
 
     array_cache: ArrayCache = field(default_factory=ArrayCache)
-    """Where what took long to work out about the graph is kept."""
+    """Persistent cache of arrays derived from the graph."""
 
     @classmethod
     def checked(
@@ -153,12 +154,14 @@ class MemoryStore(EdgesByKind):
         edges: Mapping[str, Adjacency],
         recipe: Recipe | None = None,
     ) -> Self:
-        """Return the store of arrays, after a check that they fit each other.
+        """Create a store after a check that the numbers of keys, feature rows and nodes are equal.
 
         Args:
-            keys: The nodes, in row order.
-            features: One row per node; numbers of other types than float16 are stored in float32,
-                NaN and infinite values are refused.
+            keys: Keys of all nodes, in row order.
+            features: Feature matrix with one row per node. Types other than float16 are converted
+                to float32; NaN and infinite values are refused.
+            edges: Edges by edge type; at least one type.
+            recipe: Recipe that made the features from tables; None if there is none.
         """
         plain = _numbers(features)
         if not edges:
@@ -173,16 +176,16 @@ class MemoryStore(EdgesByKind):
 
     @property
     def layers_folder(self) -> Path | None:
-        """Nowhere: what is in memory stays there."""
+        """None, because a store in memory has no folder."""
         return None
 
     def merged_edges(self) -> Adjacency:
-        """Return the edges of all types as one adjacency."""
+        """Merge the edges of all types into one adjacency."""
         return joined(list(self.edges.values()), None)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of every key, feature and edge."""
+        """Hash of all keys, features and edges."""
         return content_of(self)
 
 
@@ -199,7 +202,7 @@ def _numbers(features: Matrix) -> Matrix:
 
 
 def stored_features(features: Matrix) -> Matrix:
-    """Features as a store keeps them: float32, float16 or CSR; NaN and infinity are refused."""
+    """Convert features to float32, float16 or CSR; raise DataError for NaN and infinite values."""
     stored = _stored(_numbers(features))
     if not np.isfinite(stored.data if is_sparse(stored) else stored).all():
         raise DataError("Features hold NaN or infinite values: replace them first.")
@@ -210,7 +213,7 @@ def _stored(features: Matrix) -> Matrix:
     if is_sparse(features):
         matrix = csr_array(features, dtype=np.float32)
         if not matrix.has_canonical_format:
-            # The arrays may still be the caller's own.
+            # Copy first, because the arrays may belong to the caller.
             matrix = matrix.copy()
             matrix.sum_duplicates()
         kind = index_type(max(*matrix.shape, matrix.nnz))
@@ -224,7 +227,7 @@ def _stored(features: Matrix) -> Matrix:
 
 
 def content_of(store: GraphStore) -> str:
-    """Return a hash of every key, feature and edge of a store."""
+    """Return a hash of all keys, features and edges of a store."""
     keys, features = store.keys, in_one_piece(store.feature_matrix)
     stored = (
         (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)

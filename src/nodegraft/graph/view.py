@@ -1,4 +1,4 @@
-"""Visible part of a graph: the only graph object given to a method."""
+"""Visible part of a graph, which is the only graph object that methods get."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,18 +29,18 @@ from nodegraft.graph.stores import ArrayCache, GraphStore, Recipe
 
 
 class GraphView:
-    """The visible part of a graph. Degrees and normalisation count visible nodes only.
+    """Visible part of a graph; degrees and normalisation count visible nodes only.
 
-    Rows are those of the graph, so a node keeps its number from view to view; asking for a
-    hidden one is an error. What is expensive is computed once, however many threads ask for it.
+    A node has the same row number in the graph and in all its views. Access to a hidden node raises
+    HiddenNodeError. Expensive results are cached, and computed only once also with several threads.
 
     Args:
-        store: Where the whole graph lies.
-        visible: The rows that may be seen; None for all.
-        full_degrees: Whether normalisation counts hidden neighbours, too. That is a leak, for the
-            published protocol only.
-        weights: What each kind of edges is worth, in the order of its relations; None merges
-            all kinds into one.
+        store: Store of the whole graph.
+        visible: Rows of the visible nodes; None for all.
+        full_degrees: Whether normalisation counts hidden neighbours, too. This leaks information,
+            and is for the published protocol only.
+        weights: Weight of each edge type, in the order of :attr:`relations`; None to merge all
+            types.
     """
 
     def __init__(
@@ -67,23 +67,24 @@ class GraphView:
         return self._cache.adjacency
 
     def with_full_degrees(self) -> "GraphView":
-        """Return the same nodes, normalised by degrees in the whole graph: a leak, and marked as
-        one."""
+        """Return a view with the same nodes, normalised by the degrees of the whole graph.
+
+        This leaks information about hidden nodes.
+        """
         return GraphView(self._store, self._rows, full_degrees=True, weights=self._weights)
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The names of the kinds of edges."""
+        """Names of the edge types."""
         return self._store.relations
 
     def weighing(self, weights: Mapping[str, float]) -> "GraphView":
-        r"""Return the same nodes joined by :math:`\sum_r w_r A_r`, with a weight for each edge
-        type.
+        r"""Return a view with the weighted adjacency :math:`\sum_r w_r A_r` of all edge types.
 
-        Every other question to a view is about all kinds merged into one.
+        Other views merge all edge types instead.
 
         Args:
-            weights: What each kind is worth, by its name, at least 0.
+            weights: Weight of each edge type by name, at least 0.
         """
         chosen = tuple(float(weights[name]) for name in self.relations)
         if chosen == self._weights or (self._weights is None and chosen == (1.0,)):
@@ -96,23 +97,24 @@ class GraphView:
         """Return whether edges of a type have a direction.
 
         Args:
-            relation: One of :attr:`relations`.
+            relation: Edge type, one of :attr:`relations`.
         """
         return self._store.adjacency(relation).is_directed
 
     @property
     def has_directions(self) -> bool:
-        """Whether edges of any kind have a direction."""
+        """Whether any edge type has a direction."""
         return any(map(self.is_directed, self.relations))
 
     def directed(self, rows: IntArray, direction: np.uint8) -> Neighbourhood:
-        """Return where directed edges of each row lead, or where they come from.
+        """Return the one-hop neighbourhood of rows along directed edges.
 
-        One hop, in which every neighbour counts 1 and a node itself does not.
+        Every neighbour has weight 1; there are no self loops.
 
         Args:
-            rows: Row numbers, each once and ascending.
-            direction: ``OUT`` or ``IN`` of ``graph.edges.entries``, seen from the rows.
+            rows: Row numbers, unique and ascending.
+            direction: ``OUT`` for nodes that edges lead to from the rows, ``IN`` for nodes that
+                they come from; see ``graph.edges.entries``.
         """
         nodes = self.positions(rows)
         return self._one_hop(self._cache.directed_edges.along(direction, nodes), nodes)
@@ -120,17 +122,16 @@ class GraphView:
     def linked(
         self, rows: IntArray, relation: str, direction: np.uint8 | None = None
     ) -> Neighbourhood:
-        """Return the neighbours by edges of one type, one hop away.
+        """Return the one-hop neighbourhood of rows along edges of one type.
 
-        Every neighbour counts as much as its edge weighs, 1 without weights; a node itself does
-        not count.
+        Every neighbour has the weight of its edge, 1 without weights; there are no self loops.
 
         Args:
-            rows: Row numbers, each once and ascending.
-            relation: One of :attr:`relations`.
+            rows: Row numbers, unique and ascending.
+            relation: Edge type, one of :attr:`relations`.
             direction: ``OUT`` for nodes that edges lead to from the rows, ``IN`` for nodes that
-                they come from (``graph.edges.entries``): none where the type has no directions.
-                None for both.
+                they come from (``graph.edges.entries``); an undirected type then has no neighbours.
+                None for all neighbours.
         """
         nodes = self.positions(rows)
         owner, found, weights, directions = self._store.adjacency(relation).entries_of(rows)
@@ -145,7 +146,8 @@ class GraphView:
         return self._one_hop(csr_array(entries, shape=(nodes.size, self.num_nodes)), nodes)
 
     def _one_hop(self, matrix: "csr_array[Any]", nodes: IntArray) -> Neighbourhood:
-        """Return what rows of an adjacency need; rows and columns are :meth:`positions`."""
+        """Return the neighbourhood for rows of an adjacency; rows and columns are positions of
+        visible nodes, see :meth:`positions`."""
         met, columns = np.unique(matrix.indices, return_inverse=True)
         step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, met.size))
         return Neighbourhood(
@@ -153,13 +155,13 @@ class GraphView:
         )
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
-        """Return the visible edges of one type, each once: two arrays of rows, and their weights if
-        any.
+        """Return the visible edges of one type, each once, as two arrays of rows and the weights.
 
-        The lower row comes first, whichever way an edge leads: :meth:`linked` knows directions.
+        The first row of an edge is always the lower one; for directions see :meth:`linked`. Weights
+        are None if the type has none.
 
         Args:
-            relation: One of :attr:`relations`.
+            relation: Edge type, one of :attr:`relations`.
         """
         edges = self._cache.among_visible(self._store.adjacency(relation))
         rows, columns, weights, _ = edges.entries()
@@ -169,32 +171,32 @@ class GraphView:
 
     @property
     def identity(self) -> object:
-        """Object that is the same for all views of one graph: their rows mean the same nodes."""
+        """Object that is the same for all views of a graph, because they have equal row numbers."""
         return self._store
 
     @property
     def array_cache(self) -> ArrayCache:
-        """Cache of arrays that outlives the process; a part of a graph has none."""
+        """Persistent cache of arrays; empty if the view is a part of the graph."""
         return self._cache.array_cache
 
     @property
     def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables, if there is one."""
+        """Recipe that made the features from tables; None if there is none."""
         return self._store.recipe
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes are visible."""
+        """Number of visible nodes."""
         return len(self._store.keys) if self._rows is None else self._rows.size
 
     @property
     def num_edges(self) -> int:
-        """How many undirected edges join visible nodes."""
+        """Number of undirected edges between visible nodes."""
         return self._adjacency.num_edges
 
     @property
     def num_features(self) -> int:
-        """How many columns a feature row has."""
+        """Number of feature columns."""
         return int(self._store.feature_matrix.shape[1])
 
     @property
@@ -204,17 +206,16 @@ class GraphView:
 
     @property
     def has_text_keys(self) -> bool:
-        """Whether nodes are known by text rather than by integers."""
+        """Whether node keys are text instead of integers."""
         return self._store.keys.is_text
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The visible rows, ascending."""
+        """Row numbers of the visible nodes, ascending."""
         return np.arange(self.num_nodes) if self._rows is None else self._rows
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys; unknown ones are named in the error, hidden ones are
-        refused.
+        """Return the row numbers of keys; raise an error for unknown keys and hidden nodes.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -224,7 +225,7 @@ class GraphView:
         return rows
 
     def rows_among(self, keys: KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of the keys that are visible; others are left out.
+        """Return the row numbers of visible nodes; unknown keys and hidden nodes are left out.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -252,7 +253,7 @@ class GraphView:
         return self._store.keys.array_at(rows)
 
     def positions(self, rows: Rows) -> NDArray[np.int64]:
-        """Return the places of rows among the visible ones; hidden and unknown rows are refused.
+        """Return the positions of rows in :attr:`rows`; raise an error for hidden or unknown rows.
 
         Args:
             rows: Row numbers.
@@ -275,8 +276,9 @@ class GraphView:
         return positions if self._rows is None else self._rows[positions]
 
     def degrees(self, rows: Rows) -> IntArray | FloatArray:
-        """Return how many visible neighbours each row has; with full degrees hidden ones count,
-        too.
+        """Return the number of visible neighbours of each row.
+
+        With full degrees, return the degrees that normalisation uses in the whole graph.
 
         Args:
             rows: Row numbers.
@@ -285,9 +287,9 @@ class GraphView:
         return self._adjacency.degrees(places) if counted is None else counted[places]
 
     def degree_roots(self, rows: Rows) -> FloatArray:
-        """Return the root of each row's degree as normalisation counts it.
+        """Return the square root of the degree of each row that normalisation uses.
 
-        Edges count as much as they weigh, and the node itself counts 1.
+        This degree is the sum of the edge weights, plus 1 for the node itself.
 
         Args:
             rows: Row numbers.
@@ -295,11 +297,11 @@ class GraphView:
         return 1.0 / self._adjacency.inverse_roots(self.positions(rows)).astype(np.float64)
 
     def neighbours(self, rows: Rows, relation: str | None = None) -> tuple[IntArray, IntArray]:
-        """Return how many visible neighbours each row has, and the neighbours, row after row.
+        """Return the number of visible neighbours of each row, and the neighbours, row by row.
 
         Args:
             rows: Row numbers.
-            relation: By edges of this kind; None for all kinds.
+            relation: Edge type; None for all types.
         """
         places = self.positions(rows)
         if relation is None:
@@ -316,19 +318,19 @@ class GraphView:
     def weighted_neighbours(
         self, rows: Rows
     ) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
-        """Return counts and neighbours as :meth:`neighbours` does, and the weights of the edges.
+        """Return counts and neighbours like :meth:`neighbours`, and the weights of the edges.
 
         Args:
             rows: Row numbers.
 
         Returns:
-            Weights are None where all edges count 1.
+            Counts, neighbours and weights; weights are None if all are 1.
         """
         counts, positions, weights = self._adjacency.weighted_neighbours(self.positions(rows))
         return counts, self._at(positions), weights
 
     def features(self, rows: Rows) -> Matrix:
-        """Feature rows in float32, sparse if the graph stores them so.
+        """Return feature rows in float32, sparse if the graph has sparse features.
 
         Args:
             rows: Row numbers.
@@ -340,7 +342,7 @@ class GraphView:
         """Return the neighbourhood of every visible node, in the order of :attr:`rows`.
 
         Args:
-            hops: How many steps along edges, one for each layer of a network.
+            hops: Number of hops, one for each layer of a network.
         """
         whole = self._cache.full_batch.get("all", self._full_batch)
         return Neighbourhood(whole.features, whole.hops * hops, whole.rings * (hops + 1))
@@ -352,8 +354,8 @@ class GraphView:
         return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
 
     def _require_memory(self) -> None:
-        """Require memory for the whole graph: its features in float32, and S, which is made by way
-        of A."""
+        """Raise GraphTooLargeError if memory is too small for float32 features and the matrices A
+        and S of the whole graph."""
         available = available_bytes()
         entries = self._adjacency.indices
         numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)
@@ -363,11 +365,11 @@ class GraphView:
             raise GraphTooLargeError(needed, available)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
-        """Return the part of the graph that these rows need, and nothing beyond it.
+        """Return the neighbourhood that a network needs to embed these rows.
 
         Args:
-            rows: Row numbers, each once and ascending.
-            hops: How many steps along edges, one for each layer of a network.
+            rows: Row numbers, unique and ascending.
+            hops: Number of hops, one for each layer of a network.
         """
         nodes: IntArray = self.positions(rows)
         slices: list[Operator] = []
@@ -383,76 +385,81 @@ class GraphView:
         return self.features(self._at(positions))
 
     def around(self, rows: IntArray, hops: int) -> tuple[Neighbourhood, NDArray[np.int64]]:
-        """Return the neighbourhood of rows in any order, repeats included, and each row's place in
-        it.
+        """Return the neighbourhood of rows, and the position of each row among its nodes.
 
         Args:
-            rows: Row numbers.
-            hops: How many steps along edges, one for each layer of a network.
+            rows: Row numbers in any order, which may have duplicates.
+            hops: Number of hops, one for each layer of a network.
         """
         unique, places = np.unique(rows, return_inverse=True)
         return self.neighbourhood(unique, hops), places
 
     def propagated(self, rows: IntArray, hops: int) -> list[Matrix]:
-        """Return the rows of X, SX, S²X …; the products are computed once per view.
+        """Return rows of the propagated features X, SX, S²X …, which are cached for each view.
 
         Args:
             rows: Row numbers.
-            hops: The largest power of S, at least 0.
+            hops: Largest power of S, at least 0.
         """
         if hops < 0:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
         return self._cache.propagated(hops).rows(self.positions(rows))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Return where whole products are stored on disk; None for a part of a graph, or no folder.
+        """Return the folder for products with the feature matrix on disk.
 
         Args:
-            folder: Where; None for the folder of a graph on disk.
+            folder: Folder to use; None for the folder of the graph.
+
+        Returns:
+            None if there is no folder, or if the view is a part of the graph.
         """
         return self._cache.kept_layers(folder)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, times: Sequence[float]
     ) -> NDArray[np.float64]:
-        """Return how much heat from each set is at each row, against the mean of all rows.
+        """Return the heat that diffuses from sets of rows to some rows, relative to the mean row.
 
-        Heat is divided by the root of each row's degree before. Of shape times x rows x sets: 1
-        where the row has as much as all rows on average; 0 where none comes.
+        Heat is first divided by the square root of each row's degree. The result is 1 for a row
+        with the mean heat of all rows, and 0 for a row without heat.
 
         Args:
-            starts: Sets of rows that heat starts from, evenly.
-            rows: Row numbers to look at.
-            times: Diffusion times, above 0; shorter ones stay closer to the starts.
+            starts: Sets of start rows; heat is distributed evenly over a set.
+            rows: Row numbers for which heat is returned.
+            times: Diffusion times, above 0; with shorter times heat stays closer to the start rows.
+
+        Returns:
+            Array of shape times x rows x sets.
         """
         return self.diffusion(starts, times).shares(self.positions(rows))
 
     def diffusion(
         self, starts: Sequence[IntArray], times: Sequence[float], lasting: bool = False
     ) -> DiffusionTable:
-        """Return the heat from sets of rows at all nodes, by their :meth:`positions`.
+        """Return the heat that diffuses from sets of rows to all nodes, by :meth:`positions`.
 
-        It is divided by the root of each node's degree.
+        Heat is divided by the square root of each node's degree.
 
         Args:
-            starts: Sets of rows that heat starts from, evenly.
+            starts: Sets of start rows; heat is distributed evenly over a set.
             times: Diffusion times, above 0.
-            lasting: Whether to store them in :attr:`array_cache`, for the next process.
+            lasting: Whether to store the result in the persistent :attr:`array_cache`.
         """
         return self._cache.heat(times).table([self.positions(start) for start in starts], lasting)
 
     def nearest(
         self, starts: Sequence[IntArray], count: int, times: Sequence[float]
     ) -> list[IntArray]:
-        """Return the rows with most heat from each set, without the set itself; ascending.
+        """Return the rows with most heat from each set of start rows, without the set itself.
 
-        Heat is divided by the root of each row's degree before. Of rows with the same heat those
-        with the smallest hash of their key are taken.
+        Heat is first divided by the square root of each row's degree. Ties are broken by the hashes
+        of keys, smallest first. The returned rows are ascending.
 
         Args:
-            starts: Sets of rows that heat starts from, evenly.
-            count: How many rows of each.
-            times: Diffusion times, above 0; the first one counts.
+            starts: Sets of start rows; heat is distributed evenly over a set.
+            count: Maximum number of rows for each set.
+            times: Diffusion times, above 0; only the first is used.
         """
         near = []
         sets = [self.positions(start) for start in starts]
@@ -464,30 +471,32 @@ class GraphView:
         return near
 
     def sampled(self, count: int, without: IntArray) -> IntArray:
-        """Return a fair sample: the visible rows with the smallest hashes of their keys, ascending.
+        """Return a random sample of visible rows: those whose keys have the smallest hashes.
+
+        The returned rows are ascending.
 
         Args:
-            count: How many rows.
+            count: Number of rows.
             without: Rows that are left out.
         """
         some = self._cache.smallest_hashes(count + without.size)
         return np.sort(some[~np.isin(some, without)][:count])
 
     def growth_since(self, earlier: "GraphView") -> Growth | None:
-        """Return what changed since this graph was another one; None if it did not grow from it.
+        """Return the changes since an earlier graph; None if this graph did not grow from it.
 
         Args:
-            earlier: A view of a graph.
+            earlier: View of the earlier graph.
         """
         return self._cache.lineage.since(earlier._cache)
 
     def refresh(self, most: int) -> int:
-        """Recompute rows that growth made stale before they are needed; return their number.
+        """Recompute cached rows that became stale when the graph grew; return their number.
 
-        Predictions do not depend on it: a stale row is recomputed when it is needed.
+        Predictions do not change, because stale rows are otherwise recomputed on access.
 
         Args:
-            most: Largest number of rows.
+            most: Maximum number of rows to recompute.
         """
         made = self._cache.refresh(most)
         for view in self._weighed.values():
@@ -495,12 +504,12 @@ class GraphView:
         return made
 
     def take_over(self, same: "GraphView", touched: IntArray | None = None) -> None:
-        """Reuse the caches of an equal graph in another store, or of a smaller graph.
+        """Reuse the caches of an equal graph in another store, or of the graph before it grew.
 
         Args:
-            same: A view of that graph; its rows are the same nodes.
-            touched: Rows whose edges of any type have changed, new rows among them; None where
-                keys, features and edges are equal.
+            same: View of the other graph; its rows are the same nodes.
+            touched: Rows with changed edges of any type, including new rows; None if keys, features
+                and edges are equal.
         """
         self._cache.take_over(same._cache, touched)
         for view in same._weighed.values():

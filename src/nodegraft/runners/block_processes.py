@@ -1,4 +1,4 @@
-"""Blocks of a layer in several processes of this machine, which share its disk."""
+"""Computation of the blocks of a layer in several local processes that share a disk."""
 
 import os
 import shutil
@@ -17,14 +17,16 @@ from nodegraft.base.errors import NodegraftError
 from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 
 CONTEXT = get_context("spawn")
-"""How processes are started: forking a process in which torch has run is not safe."""
+"""Start method for processes; "fork" is not safe after torch has run."""
 
 
 def start_child(serve: Callable[..., None], *arguments: Any) -> tuple[SpawnProcess, Connection]:
-    """Start a process; return it and a connection to it.
+    """Start a child process; return the process and a connection to it.
 
     Args:
-        serve: Runs in the process, with the other end of the connection and the arguments.
+        serve: Function that runs in the process; it is called with the other end of the connection
+            and ``arguments``.
+        arguments: Further arguments of ``serve``.
     """
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_live, args=(serve, theirs, *arguments), daemon=True)
@@ -36,8 +38,11 @@ def start_child(serve: Callable[..., None], *arguments: Any) -> tuple[SpawnProce
 
 @contextmanager
 def ignoring_sigint() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, which a terminal sends to all of them."""
-    # A child inherits blocked signals from its first moment on.
+    """Make processes that are started in this block ignore Ctrl-C (SIGINT).
+
+    A terminal sends Ctrl-C to child processes, too.
+    """
+    # A child process inherits blocked signals, so that it ignores Ctrl-C from its start.
     resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -47,7 +52,7 @@ def ignoring_sigint() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends, even if the parent is killed."""
+    """Exit this process when its parent process ends, even if the parent is killed."""
     Thread(target=_wait_for_parent, daemon=True).start()
 
 
@@ -64,14 +69,16 @@ def _wait_for_parent() -> None:
 
 
 ATTEMPTS = 3
-"""Worker processes may die this often in a row, with no block computed in between."""
+"""Number of consecutive crashes of worker processes, without a computed block, before an error."""
 
 
 class BlockProcesses(BlockExecutor):
-    """Worker processes that map the same files and write blocks side by side; a context manager.
+    """Context manager for local worker processes that compute blocks in parallel.
+
+    The workers map the same files.
 
     Args:
-        workers: Number of processes.
+        workers: Number of worker processes.
     """
 
     def __init__(self, workers: int) -> None:
@@ -85,11 +92,11 @@ class BlockProcesses(BlockExecutor):
         self._stop()
 
     def processes(self) -> list[int]:
-        """Return the process ids of the workers."""
+        """Return the process ids of the worker processes."""
         return [] if self._pool is None else list(self._pool._processes)
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer."""
+        """Compute all missing blocks of a layer; yield the number of each block when it is done."""
         shared, remaining, deaths = SharedWork.of(work), set(work.blocks), 0
         while remaining:
             try:

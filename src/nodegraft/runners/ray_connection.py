@@ -1,4 +1,4 @@
-"""The way to Ray, which is an extra: a cluster that is there, or one for this process alone."""
+"""Connection to Ray (an optional package): an existing cluster, or a local one for this process."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from nodegraft.base.parameters.constraints import NonNegativeFloat, NonNegativeI
 from nodegraft.base.parameters.validate import validate
 from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 
-# Before Ray is imported: whoever reaches an open port needs the token, and nothing is sent home.
+# Ray reads these variables on import: connections need a token, and usage statistics are off.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
@@ -31,13 +31,15 @@ QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNIN
 
 @contextmanager
 def connected(address: str, cpus: int | None = None) -> Iterator[None]:
-    """While this process is part of a cluster.
+    """Connect this process to a Ray cluster, and disconnect when the block ends.
 
     Args:
-        address: Where it is, or ``local`` to start one here, which ends with this.
+        address: Address of the cluster, or ``local`` to start a local cluster, which stops when the
+            block ends.
+        cpus: Number of CPUs of a local cluster; None to use all.
     """
     if address == LOCAL:
-        # A token nobody else knows, and no dashboard.
+        # Use a random token and no dashboard, so that no other user has access.
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         _start(cpus)
     else:
@@ -62,7 +64,7 @@ def _join(address: str) -> None:
     host, _, port = address.rpartition(":")
     try:
         if host and port.isdigit():
-            # Where nobody listens, Ray itself would try for minutes.
+            # Check the port first, because Ray itself would retry for minutes.
             create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
         ray.init(address=address, **QUIET)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -75,22 +77,22 @@ def _join(address: str) -> None:
 
 @dataclass(frozen=True)
 class JobResources:
-    """Share of a node that one job may use."""
+    """Resources of a cluster node that one job may use."""
 
     cpus: PositiveFloat = 1.0
-    """CPUs, or a part of one."""
+    """Number of CPUs; may be a fraction."""
 
     memory: NonNegativeInt = 0
-    """Bytes; 0 asks for none in particular."""
+    """Memory in bytes; 0 for no requirement."""
 
     gpus: NonNegativeFloat = 0.0
-    """GPUs, or a part of one."""
+    """Number of GPUs; may be a fraction."""
 
     def __post_init__(self) -> None:
         validate(self)
 
     def jobs_on(self, node: dict[str, float]) -> int:
-        """Return how many jobs fit into a node.
+        """Return the number of jobs that can run on a node at the same time.
 
         >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
@@ -100,12 +102,12 @@ class JobResources:
 
 
 class RayCluster:
-    """A Ray cluster that is there, or one for this process alone.
+    """Context manager for a connection to a Ray cluster, or to a local one for this process.
 
     Args:
-        address: Where it is, or ``local`` to start one here.
-        resources: What one job may use.
-        cpus: How many CPUs a local one has.
+        address: Address of the cluster, or ``local`` to start a local one.
+        resources: Resources that one job may use; None for the default.
+        cpus: Number of CPUs of a local cluster; None to use all.
     """
 
     def __init__(
@@ -122,26 +124,26 @@ class RayCluster:
         self._connection.__exit__(None, None, None)
 
     def capacity(self) -> int:
-        """Return how many jobs the nodes alive have room for."""
+        """Return the number of jobs that all live nodes can run at the same time."""
         nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
         return sum(self._resources.jobs_on(node["Resources"]) for node in nodes if node["Alive"])
 
 
 class RayBlocks(RayCluster, BlockExecutor):
-    """A running Ray cluster, or a local one for this process alone; a context manager.
+    """Context manager for a Ray cluster that computes the blocks of layers in parallel.
 
-    Every node must reach the folders of the graph and of its layers under the same path.
+    Every node must be able to access the folders of the graph and of its layers at the same path.
 
     Args:
-        address: Address of the cluster, or ``local`` to start one here.
-        cpus: Number of CPUs of a local cluster.
+        address: Address of the cluster, or ``local`` to start a local one for this process.
+        cpus: Number of CPUs of a local cluster; None to use all.
     """
 
     def __init__(self, address: str, cpus: int | None = None) -> None:
         super().__init__(address, cpus=cpus)
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer."""
+        """Compute all missing blocks of a layer; yield the number of each block when it is done."""
         shared = ray.put(SharedWork.of(work))
         compute = ray.remote(num_cpus=1, max_retries=RETRIES)(SharedWork.compute)
         waiting = [compute.remote(shared, block) for block in work.blocks]

@@ -1,4 +1,4 @@
-"""Any ASGI application on Ray Serve: replicas on the nodes of a cluster; who dies is replaced."""
+"""ASGI applications on Ray Serve, with replicas on cluster nodes; dead replicas are replaced."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -14,29 +14,29 @@ with extra("ray-serve", package="ray", purpose="Ray Serve"):
     import ray
 
 ONGOING = 64
-"""So many requests a replica is given at once: an application that takes longer makes others wait
-itself."""
+"""Maximum number of concurrent requests of a replica; the application itself queues requests."""
 
 HEALTH_SECONDS = 1.0
-"""So often a replica is looked at; one that has died is replaced then."""
+"""Interval of health checks in seconds; a dead replica is replaced after a check."""
 
 
 @contextmanager
 def replicated(
     make: Callable[[], Any], name: str, address: str, replicas: int, host: str, port: int
 ) -> Iterator[None]:
-    """While copies of an application answer all requests of a cluster.
+    """Serve replicas of an application on a Ray cluster until the block ends.
 
-    Ray's own proxy listens on the cluster's first node, and hands requests out. An application of
-    the same name that runs already is replaced by this one; beside one of another name it is
-    refused.
+    Ray's proxy on the head node distributes requests to the replicas. A running application of the
+    same name is replaced; if an application of another name is running, an error is raised.
 
     Args:
-        make: Makes the application, in the process of each copy; it can be sent there.
-        name: What the application is called in the cluster.
-        address: Where the cluster is, or ``local`` to start one here.
-        host: The address that the proxy listens on, unless Ray Serve runs there already.
-        port: The same for its port.
+        make: Function that creates the application in the process of each replica; it must be
+            serialisable.
+        name: Name of the application in the cluster.
+        address: Address of the cluster, or ``local`` to start a local one.
+        replicas: Number of replicas, with one CPU each.
+        host: Address that the proxy listens on; ignored if Ray Serve runs already.
+        port: Port that the proxy listens on; ignored if Ray Serve runs already.
     """
     with connected(address, cpus=replicas):
         serve = _serve()
@@ -56,7 +56,7 @@ def replicated(
 
 
 def wait_for_signal() -> None:
-    """Until somebody asks this process to stop (SIGINT or SIGTERM)."""
+    """Wait until this process receives SIGINT or SIGTERM."""
     told = list[int]()
     for kind in (signal.SIGINT, signal.SIGTERM):
         signal.signal(kind, lambda number, _: told.append(number))
@@ -65,7 +65,7 @@ def wait_for_signal() -> None:
 
 
 def _serve() -> Any:
-    # Some of what it needs is another package than Ray, whichever is missing first.
+    # Ray Serve depends on further packages; name the extra, whichever of them is missing.
     try:
         from ray import serve
     except ModuleNotFoundError as error:
@@ -89,7 +89,7 @@ def _run(serve: Any, application: Any, name: str) -> None:
     try:
         serve.run(application, name=name, route_prefix="/")
     except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
-        # The exception does not contain the errors of replicas; their status does.
+        # The exception does not contain the errors of the replicas; the application status does.
         found = serve.status().applications.get(name)
         told = [part.message for part in found.deployments.values()] if found else []
         raise NodegraftError(
@@ -100,13 +100,13 @@ def _run(serve: Any, application: Any, name: str) -> None:
 
 
 def _said(error: Exception) -> str:
-    """Return the message of an error, without the lines of another process that precede it."""
+    """Return the message of an error, without the traceback of the remote process."""
     return str(getattr(error, "cause", error))
 
 
 def _deployment(serve: Any, make: Callable[[], Any], replicas: int) -> Any:
     def built() -> Any:
-        # Ray takes a plain function, which it calls in the process of each replica.
+        # Ray requires a plain function, which it calls in the process of each replica.
         return make()
 
     return serve.deployment(

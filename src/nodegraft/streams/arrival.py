@@ -1,4 +1,4 @@
-"""Arrivals: the session in which each node becomes visible."""
+"""Computation of the session in which each node becomes visible (its arrival)."""
 
 from typing import Literal, get_args
 
@@ -21,20 +21,21 @@ NEVER = np.iinfo(np.int64).max
 def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDArray[np.int64]:
     """Return the session in which each node becomes visible.
 
-    With ``"present"`` all nodes are visible from the start, with ``"with-class"`` and
-    ``"isolated"`` when their class arrives. ``"growing"`` is like ``"with-class"``, but half of the
-    query nodes arrive later, in equal shares over the following sessions, so that a new node is not
-    always of a new class.
+    - ``"present"``: all nodes are visible from the start.
+    - ``"with-class"`` and ``"isolated"``: nodes arrive with their class.
+    - ``"growing"``: like ``"with-class"``, but half of the query nodes arrive later, in equal
+      shares over the following sessions, so that a new node is not always of a new class.
+    - ``"mixed"``: nodes arrive in equal shares over all sessions, whatever their class.
+    - ``"blurred"``: nodes arrive at times that are normally distributed around the session of their
+      class, with standard deviation ``BLUR``.
 
-    With ``"mixed"`` and ``"blurred"`` query nodes also arrive before their class: with ``"mixed"``
-    in equal shares over all sessions, whatever their class; with ``"blurred"`` at times normally
-    distributed around the session of their class, with standard deviation ``BLUR``. Training
-    nodes arrive with their class at the latest. Validation classes are in no session.
+    With ``"mixed"`` and ``"blurred"``, query nodes can arrive before their class, and training
+    nodes arrive with their class at the latest. Nodes of validation classes never arrive.
 
     Args:
         split: Classes of each session, and their query nodes.
-        arrival: How nodes arrive.
-        others: Session for each row; used for nodes of no class of the split.
+        arrival: Name of the arrival, as above.
+        others: Session of each row; used for nodes that are in no class of the split.
     """
     entry = others.astype(np.int64)
     entry[split.members.select(split.validation).rows()] = NEVER
@@ -58,16 +59,22 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
 
 
 def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
-    """Remove edges between nodes of different sessions, for the arrival ``"isolated"``.
+    """Return a graph without edges between nodes of different sessions (arrival ``"isolated"``).
 
     Args:
+        graph: Graph with all edges.
         entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 
 def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
-    """Remove features and edges of hidden nodes; every row keeps its number."""
+    """Return a graph without features and edges of hidden nodes; row numbers do not change.
+
+    Args:
+        graph: Graph with all features and edges.
+        visible: Rows of the visible nodes.
+    """
     stays = np.zeros(graph.num_nodes, dtype=bool)
     stays[visible] = True
     if stays.all():
@@ -88,10 +95,10 @@ def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
 def _around(session: int, count: int) -> NDArray[np.int64]:
     """Return sessions at equally spaced quantiles of the normal distribution around a session.
 
-    Quantiles instead of random draws: the first is never after ``session``, so that some query
-    nodes of a class are always visible when it arrives.
+    With random draws, all query nodes of a class could arrive after the class. With quantiles, the
+    first node never arrives after ``session``.
     """
-    # scipy.special is slow to import and needed for this arrival only.
+    # Import scipy.special only when needed, because its import is slow.
     from scipy.special import ndtri
 
     quantiles = ndtri((np.arange(count) + 0.5) / max(count, 1))

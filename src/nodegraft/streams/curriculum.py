@@ -1,4 +1,4 @@
-"""Curriculum: the labels that a method may use before the first new class arrives."""
+"""Curriculum: labels that a method may use before the first new class arrives."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from nodegraft.streams.split import HELD_OUT, TRAIN
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Labels of the known classes, and sessions to practise on.
+    """Labels of the known classes, and sessions for choosing hyper-parameters.
 
     >>> Curriculum.from_labels(NodeLabels({"hats": [1, 2]})).base
     ('hats',)
@@ -20,46 +20,46 @@ class Curriculum:
     """Training labels of every known class."""
 
     held_out: NodeLabels
-    """Other nodes of the same classes, for early stopping."""
+    """Held-out labels of the known classes, for early stopping."""
 
     pseudo_novel: tuple[str, ...] = ()
-    """Known classes that are reserved for practising increments."""
+    """Known classes that are reserved for practice in adding classes."""
 
     rehearsal: Sessions | None = None
-    """Sessions in which the validation classes arrive, to choose hyper-parameters on. These are
-    sessions and no stream, because a stream knows the class of every node. None without validation
-    classes."""
+    """Sessions in which the validation classes arrive, for choosing hyper-parameters. Not a stream,
+    because a stream contains the class of every node. None if there are no validation classes."""
 
     ways: int = 5
-    """Expected number of new classes per session, for realistic practice."""
+    """Expected number of new classes per session."""
 
     shots: int = 5
-    """Expected number of labels of a new class."""
+    """Expected number of labels of each new class."""
 
     @classmethod
     def from_labels(cls, labels: NodeLabels) -> "Curriculum":
-        """Return a curriculum of training labels, without held-out nodes.
+        """Create a curriculum from training labels only, without held-out labels.
 
         Args:
-            labels: Training nodes of every known class.
+            labels: Training labels of every known class.
         """
         return cls(labels, NodeLabels({}))
 
     @property
     def base(self) -> tuple[str, ...]:
-        """Known classes that an encoder may be pre-trained on."""
+        """Known classes for pre-training an encoder: all that are not pseudo-novel."""
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     @property
     def without_pseudo_novel(self) -> "Curriculum":
-        """Curriculum in which all known classes are base classes."""
+        """Copy of the curriculum in which all known classes are base classes."""
         return replace(self, pseudo_novel=())
 
     def for_early_stopping(self, seeds: Seeds) -> tuple[NodeLabels, NodeLabels]:
-        """Return training and held-out nodes of the base classes.
+        """Return training and held-out labels of the base classes.
 
         Args:
-            seeds: Seeds of the choice of held-out nodes, if the curriculum has none.
+            seeds: Seeds for drawing held-out nodes from the training nodes; used only if the
+                curriculum has no held-out labels.
         """
         train, held_out = self.train.select(self.base), self.held_out
         if len(held_out):
@@ -67,7 +67,7 @@ class Curriculum:
         kept, out = {}, {}
         for name, rows in train.items():
             shuffled = seeds.generator("early stopping", name).permutation(rows)
-            # The share is that of the strict protocol; a class of one or two nodes holds out none.
+            # Same fraction as in the strict protocol; classes of up to three nodes hold out none.
             count = int(rows.size * HELD_OUT / (TRAIN + HELD_OUT))
             out[name], kept[name] = shuffled[:count], shuffled[count:]
         return NodeLabels(kept), NodeLabels(out)

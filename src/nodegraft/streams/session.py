@@ -14,19 +14,19 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Session:
-    """Session of a stream: a method gets ``view`` and ``support``, only metrics get ``query``."""
+    """Session of a stream; a method sees ``view`` and ``support``, only metrics see ``query``."""
 
     index: int
-    """Number of the session; session 0 has the known classes."""
+    """Number of the session; the known classes arrive in session 0."""
 
     view: GraphView
     """Visible part of the graph."""
 
     support: NodeLabels
-    """Labels of the classes that arrive."""
+    """Labels of the classes that arrive in this session."""
 
     query: NodeLabels
-    """Query nodes of every class that has arrived so far."""
+    """Query nodes of every class that has arrived up to this session."""
 
     def __repr__(self) -> str:
         return (
@@ -38,10 +38,10 @@ class Session:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sequence of sessions, each made on access."""
+    """Sequence of sessions, which are created on access."""
 
     graph: Graph
-    """Graph with all nodes, also those that become visible later."""
+    """Graph with all nodes, including nodes that become visible later."""
 
     entry: IntArray
     """Session in which each node becomes visible."""

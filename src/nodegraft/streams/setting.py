@@ -1,4 +1,4 @@
-"""Setting of a benchmark: number of classes of each role, and classes and labels of a session."""
+"""Benchmark settings: number of classes of each role, and of classes and labels per session."""
 
 from dataclasses import dataclass
 
@@ -9,36 +9,36 @@ from nodegraft.base.parameters.validate import validate
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Number of classes of each role, and of classes (``ways``) and labels that arrive in a
-    session.
+    """Number of classes of each role, of new classes per session (``ways``), and of labels per new
+    class (``shots``).
 
     >>> print(Setting(base=2, pseudo_novel=1, validation=1, novel=4, ways=2, shots=5))
     2/1/1/4 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
     """
 
     base: PositiveInt
-    """Classes with many labels, known from the start; encoders are pre-trained on them."""
+    """Number of known classes with many labels on which encoders are pre-trained."""
 
     pseudo_novel: NonNegativeInt
-    """Classes with many labels, known from the start, that methods practise increments on."""
+    """Number of known classes with many labels with which methods practise adding classes."""
 
     validation: NonNegativeInt
-    """Classes that hyper-parameters are chosen on; they do not exist in the test stream."""
+    """Number of classes for choosing hyper-parameters; they are not in the test stream."""
 
     novel: NonNegativeInt
-    """Classes that arrive in the sessions of the test stream."""
+    """Number of classes that arrive in the sessions of the test stream."""
 
     ways: PositiveInt
-    """New classes a session (N); the last session may bring fewer."""
+    """Number of new classes per session (N); the last session may have fewer."""
 
     shots: PositiveInt
-    """Labelled nodes of each new class (K)."""
+    """Number of labelled nodes of each new class (K)."""
 
     base_nodes: NonNegativeInt = 0
-    """Base classes are drawn from those with at least so many nodes."""
+    """Minimum number of nodes of a base class."""
 
     least_shots: PositiveInt | None = None
-    """If given, each new class has a number of labels of its own, drawn from this to ``shots``."""
+    """If set, the number of labels of each new class is drawn from ``least_shots`` to ``shots``."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -50,7 +50,7 @@ class Setting:
 
     @property
     def classes(self) -> int:
-        """How many classes the setting needs."""
+        """Total number of classes that the setting needs."""
         return self.base + self.pseudo_novel + self.validation + self.novel
 
     def __str__(self) -> str:

@@ -21,50 +21,51 @@ Groups: TypeAlias = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class ClassSplit:
-    """Roles of classes and nodes; equal labels, setting and seed give equal splits and hashes.
+    """Roles of classes and nodes; equal labels, settings and seeds give equal splits and hashes.
 
-    Known classes (base and pseudo-novel) have training, held-out and test nodes, 60/20/20.
-    Validation and novel classes have supports and queries.
+    The nodes of known classes (base and pseudo-novel) are split into training, held-out and test
+    nodes (60/20/20 %), and the nodes of validation and novel classes into support and query nodes.
     """
 
     seed: int
-    """Seed of the roles and of the order of classes."""
+    """Seed for the roles and the order of classes."""
 
     node_seed: int
-    """Seed of the choice of training nodes; by default ``seed``."""
+    """Seed for the choice of training nodes; equal to ``seed`` by default."""
 
     setting: Setting
     """Number of classes of each role."""
 
     base: tuple[str, ...]
-    """Classes known from the start; encoders are pre-trained on them."""
+    """Known classes on which encoders are pre-trained."""
 
     pseudo_novel: tuple[str, ...]
-    """Classes known from the start that methods practise increments on."""
+    """Known classes with which methods practise adding classes."""
 
     validation: tuple[str, ...]
-    """Classes for the choice of hyper-parameters; they are not in the test stream."""
+    """Classes for choosing hyper-parameters; they are not in the test stream."""
 
     novel: tuple[str, ...]
-    """New classes in the order of arrival."""
+    """Classes that arrive in the test stream, in the order of arrival."""
 
     members: NodeLabels
-    """All nodes of every class; used only to decide what is visible."""
+    """All nodes of every class; used only to compute which nodes are visible."""
 
     train: NodeLabels
     """Training nodes of known classes."""
 
     held_out: NodeLabels
-    """Nodes of known classes for early stopping."""
+    """Held-out nodes of known classes, for early stopping."""
 
     test: NodeLabels
-    """Query nodes of known classes."""
+    """Test nodes of known classes, which are queried in sessions."""
 
     support: NodeLabels
-    """The ``shots`` training nodes of each validation and novel class."""
+    """Support (training) nodes of each validation and novel class."""
 
     query: NodeLabels
-    """Query nodes of these classes: all their other nodes."""
+    """Query nodes of each validation and novel class: all nodes that are not in ``support``,
+    except nodes of a training group."""
 
     @classmethod
     def draw(
@@ -76,21 +77,22 @@ class ClassSplit:
         many_shot: bool = False,
         node_seed: int | None = None,
     ) -> "ClassSplit":
-        """Draw a split by seed.
+        """Draw a random split.
 
-        Each class is shuffled by a generator seeded with its name, so no class affects the nodes of
-        another. Validation classes do not depend on the seed, so that a choice made with one seed
-        has not used novel classes of another.
+        The nodes of each class are shuffled with a generator seeded by the class name, so that they
+        do not depend on other classes. Validation classes do not depend on the seed, so that
+        hyper-parameters chosen with one seed were not chosen on novel classes of another.
 
         Args:
-            labels: The nodes of every class.
-            setting: How many classes of each role.
-            seed: Seed of the roles.
-            groups: Group number of every row (of near-duplicates, for example): a group is never in
-                training (train, support) and in measuring; excluded nodes are unused.
+            labels: Nodes of every class.
+            setting: Number of classes of each role.
+            seed: Seed for the roles of classes.
+            groups: Group number of every row (of near-duplicates, for example). No group has nodes
+                both in training (train, support) and in evaluation; nodes excluded for this reason
+                are not used. None for no groups.
             many_shot: Whether new classes have 60 % of their nodes for training instead of a few,
                 as an upper reference.
-            node_seed: Seed of the choice of training nodes; None for ``seed``.
+            node_seed: Seed for the choice of training nodes; None for ``seed``.
         """
         if len(labels) < setting.classes:
             raise DataError(f"{setting} needs {setting.classes} classes, there are {len(labels)}.")
@@ -153,12 +155,12 @@ class ClassSplit:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Classes of session 0: base and pseudo-novel."""
+        """Classes of session 0: base and pseudo-novel classes."""
         return self.base + self.pseudo_novel
 
     @property
     def num_sessions(self) -> int:
-        """Number of sessions, which are session 0 and one for every ``ways`` novel classes."""
+        """Number of sessions: session 0, and one session for every ``ways`` novel classes."""
         return 1 + -(-len(self.novel) // self.setting.ways)
 
     def arriving(self, index: int) -> tuple[str, ...]:
@@ -172,14 +174,14 @@ class ClassSplit:
 
     @cached_property
     def queried(self) -> NodeLabels:
-        """Query nodes of known and novel classes."""
+        """Test nodes of known classes and query nodes of novel classes."""
         return self.test | self.query.select(self.novel)
 
     def rehearsal(self) -> "ClassSplit":
-        """Return a split with the validation classes as the new classes, to choose settings on.
+        """Return a split for choosing hyper-parameters, with validation classes as novel classes.
 
-        Test nodes are not in it: half of the held-out nodes take their place, and the other half
-        stays held out.
+        It contains no test nodes: half of the held-out nodes become its test nodes, and the other
+        half stays held out.
         """
         shuffled = {
             name: Seeds(self.node_seed).generator("rehearsal", name).permutation(np.sort(rows))
@@ -200,10 +202,10 @@ class ClassSplit:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of all roles and their nodes."""
+        """Hash of the setting, all roles of classes, and their nodes."""
         roles = [list(self.base), list(self.pseudo_novel), list(self.validation), list(self.novel)]
         parts = (self.members, self.train, self.held_out, self.test, self.support, self.query)
-        # Options that are None are left out, so that a new option does not change old hashes.
+        # Options that are None are omitted, so that adding an option does not change old hashes.
         setting = {name: count for name, count in asdict(self.setting).items() if count is not None}
         return content_hash(setting, roles, [part.content_hash for part in parts])
 
@@ -233,7 +235,7 @@ def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDArray[np.int64]]:
-    # Draw one part (training, held-out or test) per group, even if it has several classes.
+    # Draw one part (training, held-out or test) per group, also if its nodes have several classes.
     group = groups[rows]
     values, inverse = np.unique(group, return_inverse=True)
     draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63
@@ -250,7 +252,7 @@ def _shots(name: str, setting: Setting, seeds: Seeds) -> int:
 
 def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> NDArray[np.int64]:
     if groups is not None:
-        # Take one node of each group first: nodes of one group are nearly the same example.
+        # Take one node of each group first, because nodes of a group are nearly identical.
         _, first = np.unique(groups[rows], return_index=True)
         rows = np.concatenate((rows[np.sort(first)], np.delete(rows, first)))
     return rows[:shots]

@@ -1,4 +1,4 @@
-"""Sessions in order, drawn from a graph and its labels."""
+"""Class-incremental streams: sequences of sessions drawn from a graph and its labels."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,22 +26,24 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit, Groups
 
 STREAM_VERSION = 2
-"""Increased whenever the same graph, setting and seed give different sessions."""
+"""Version number, increased when equal graphs, settings and seeds give different sessions."""
 
 
 class ClassStream:
-    """Sessions: session 0 has base and pseudo-novel classes, each later one ``ways`` new classes.
+    """Stream of sessions in which new classes arrive.
 
-    :meth:`draw` makes one from a graph, labels and a seed, with anonymous nodes.
+    Session 0 has the base and pseudo-novel classes, each later session ``ways`` novel classes.
+    :meth:`draw` creates a stream of anonymous nodes from a graph, labels and a seed.
 
     Args:
-        graph: The graph as methods see it, also with nodes that become visible later.
+        graph: Graph that methods see, including nodes that become visible later.
         split: Roles of classes and nodes, by rows of ``graph``.
         arrival: When nodes become visible: ``"growing"``, ``"mixed"``, ``"blurred"``,
             ``"present"``, ``"with-class"`` or ``"isolated"``; see
             :func:`nodegraft.streams.arrival.entry_sessions`.
-        entry: Session in which each row becomes visible; None to compute it from split and arrival,
-            where nodes of no class of the split are visible only with ``"present"``.
+        entry: Session in which each row becomes visible. None to compute it from ``split`` and
+            ``arrival``; nodes that are in no class of the split are then visible only with
+            ``"present"``.
         keys: The user's key of each row; None for the keys of ``graph``.
     """
 
@@ -77,20 +79,20 @@ class ClassStream:
         many_shot: bool = False,
         node_seed: int | None = None,
     ) -> "ClassStream":
-        """Draw a stream of anonymous nodes by seed.
+        """Draw a random stream of anonymous nodes.
 
-        Methods get nodes in a random order, with row numbers as keys; :meth:`user_keys` returns the
-        original keys for display. The order of rows in ``graph`` does not matter.
+        Methods see nodes in a random order, with row numbers as keys; :meth:`user_keys` returns the
+        original keys for display. The stream does not depend on the order of rows in ``graph``.
 
         Args:
-            graph: The graph with all nodes.
+            graph: Graph with all nodes.
             labels: Nodes of every class, by rows of ``graph``.
             setting: Number of classes of each role, and of new classes and labels per session.
-            seed: Seed of the roles of classes and of the order of rows.
+            seed: Seed for the roles of classes and the order of rows.
             arrival: When nodes become visible, as in :class:`ClassStream`.
             groups: Group number of every row of ``graph``, as in :meth:`ClassSplit.draw`.
-            many_shot: Whether new classes have 60 % of their nodes for training instead of a few.
-            node_seed: Seed of the choice of training nodes; None for ``seed``.
+            many_shot: Whether 60 % of the nodes of new classes are training nodes instead of a few.
+            node_seed: Seed for the choice of training nodes; None for ``seed``.
         """
         order = anonymous_order(graph, seed)
         place = np.argsort(order)
@@ -117,7 +119,7 @@ class ClassStream:
 
     @property
     def curriculum(self) -> Curriculum:
-        """Labels that may be used before session 1."""
+        """Labels that a method may use before session 1."""
         split = self.split
         return Curriculum(
             split.train,
@@ -130,25 +132,26 @@ class ClassStream:
 
     @property
     def _rehearsed(self) -> Sessions:
-        # A method is given the curriculum: its graph has only what the rehearsal shows.
+        # Methods can read this graph, so it must not contain nodes that the rehearsal hides.
         sessions = self.rehearsal()._sessions
         shown = np.flatnonzero(sessions.entry < len(sessions))
         return replace(sessions, graph=without_hidden_nodes(sessions.graph, shown))
 
     def rehearsal(self) -> "ClassStream":
-        """Return a stream with the validation classes as the new classes, without test nodes.
+        """Return a stream for choosing hyper-parameters, with validation classes as novel classes.
 
-        Nodes that become visible after session 0 of this stream are not in it.
+        Test nodes of this stream are neither labelled nor queried in it. Nodes that are not in its
+        split are visible only if they are visible in session 0 of this stream.
         """
         split = self.split.rehearsal()
         entry = entry_sessions(split, self.arrival, np.where(self._entry == 0, 0, NEVER))
         return ClassStream(self._graph, split, arrival=self.arrival, entry=entry, keys=self._keys)
 
     def user_keys(self, rows: IntArray) -> list[Key]:
-        """Return the user's keys of nodes, for display; methods never see them.
+        """Return the user's keys of nodes for display; methods never see these keys.
 
         Args:
-            rows: Rows as methods see them.
+            rows: Row numbers in the graph that methods see.
         """
         keys: list[Key] = self._keys[rows].tolist()
         return keys
@@ -157,7 +160,7 @@ class ClassStream:
         return len(self._sessions)
 
     def session(self, index: int) -> Session:
-        """Return one session.
+        """Return a session.
 
         Args:
             index: Number of the session, from 0.
@@ -175,12 +178,13 @@ class ClassStream:
 
 
 def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
-    """Return the rows of a graph in an order that depends on keys and seed only.
+    """Return the rows of a graph in a random order that depends only on keys and seed.
 
-    In raw files neighbouring rows often have the same class, so the row number would reveal it.
+    In raw files neighbouring rows often have the same class, so row numbers would leak the class.
 
     Args:
-        seed: Seed of the order.
+        graph: Graph whose rows are ordered.
+        seed: Seed for the order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

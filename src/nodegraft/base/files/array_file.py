@@ -1,4 +1,4 @@
-"""One array in a file (``.npy``), written piece by piece and mapped; checksums of files."""
+"""Array files (``.npy``) that are written in pieces and memory-mapped; checksums of files."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Wait until a file, or the list of a folder's files, would survive a power cut."""
+    """Flush a file or a directory to disk (fsync), so that it survives a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -31,10 +31,10 @@ SIDECAR = ".hash"
 
 
 def write_sidecar(path: Path) -> None:
-    """Write the checksum of a finished file beside it, whole or not at all.
+    """Write the checksum of a finished file atomically to a file beside it.
 
     Args:
-        path: The file, which nobody writes into any more.
+        path: The finished file, which must not change any more.
     """
     draft = path.with_name(f".{uuid4().hex}")
     draft.write_text(file_hash(path) + "\n")
@@ -42,7 +42,9 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Return whether a file matches its checksum; None if it has none, so it is not finished."""
+    """Return whether a file matches its checksum; None if it has no checksum, because it is not
+    finished.
+    """
     try:
         written = _sidecar(path).read_bytes()
     except FileNotFoundError:
@@ -57,11 +59,11 @@ def _sidecar(path: Path) -> Path:
 SUFFIX = ".npy"
 
 CHECKED_BYTES = 1 << 26
-"""Arrays up to this size are compared with their hash once per process, when they are mapped."""
+"""Maximum size of an array whose checksum is verified when it is mapped, once per process."""
 
 _BLOCK = 1 << 26
 _checked: set[tuple[str, str, int, int]] = set()
-"""Path, hash, inode and time of each file that was compared."""
+"""Path, checksum, inode and modification time of each verified file."""
 _KINDS = "iuf"
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
@@ -72,16 +74,16 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True)
 class StoredArray:
-    """Type, shape and hash of a stored array."""
+    """Type, shape and checksum of a stored array."""
 
     dtype: str
-    """The type of its numbers, as NumPy writes it: ``<i4``."""
+    """Type of the numbers in NumPy's notation, such as ``<i4``."""
 
     shape: tuple[int, ...]
-    """How many there are, in each dimension."""
+    """Shape of the array."""
 
     digest: str
-    """The hash of its numbers' bytes."""
+    """Checksum of the array's bytes."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the description as plain JSON."""
@@ -89,7 +91,7 @@ class StoredArray:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "StoredArray":
-        """Return the array described by :meth:`to_json`; raise ValueError for anything else."""
+        """Parse the JSON of :meth:`to_json`; raise ValueError if the type or shape is invalid."""
         dtype, shape, digest = document["dtype"], document["shape"], document["digest"]
         whole = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
         plain = isinstance(dtype, str) and isinstance(digest, str)
@@ -99,12 +101,12 @@ class StoredArray:
 
 
 class ArrayWriter:
-    """Writes an array whose length is known when all of it has come.
+    """Writer of an array file whose length is not known in advance.
 
     Args:
-        path: The file; one that is there is written anew.
-        dtype: The type of the numbers; what is added is turned into it.
-        row: The shape of one item; none for single numbers.
+        path: File to write; an existing file is overwritten.
+        dtype: Type of the numbers; added items are converted to it.
+        row: Shape of one item; empty for single numbers.
     """
 
     def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()) -> None:
@@ -115,7 +117,7 @@ class ArrayWriter:
             self._write_header(file)
 
     def add(self, items: NDArray[Any]) -> None:
-        """Write more items behind those there are."""
+        """Append items to the file."""
         flat = np.ascontiguousarray(items, dtype=self._dtype).reshape(-1).view(np.uint8)
         with self._path.open("ab") as file:
             for start in range(0, flat.size, _BLOCK):
@@ -125,9 +127,9 @@ class ArrayWriter:
         self.length += len(items)
 
     def close(self) -> StoredArray:
-        """Write the final header and flush the file to the disk; return its description."""
+        """Write the final header and flush the file to disk; return a description of the array."""
         with self._path.open("r+b") as file:
-            # NumPy leaves room in its header for the length to grow.
+            # The final header has the same size, because NumPy reserves space for a larger length.
             self._write_header(file)
         flush_to_disk(self._path)
         shape = (self.length, *self._row)
@@ -139,10 +141,11 @@ class ArrayWriter:
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Map the array in a file into memory.
+    """Memory-map the array in a file.
 
     Args:
-        stored: What it must hold.
+        path: The array file.
+        stored: Expected type and shape of the array.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
@@ -155,10 +158,11 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
 
 
 def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Map an array; one of up to `CHECKED_BYTES` is compared with its hash, once per process.
+    """Memory-map an array; verify its checksum once per process if it is up to `CHECKED_BYTES`.
 
     Args:
-        stored: What it must hold.
+        path: The array file.
+        stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()
     seen = str(path), stored.digest, about.st_ino, about.st_mtime_ns
@@ -169,15 +173,15 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
 
 
 def require_unchanged(path: Path, array: NDArray[Any], stored: StoredArray) -> None:
-    """Refuse an array that is not as it was written; all of it is read."""
+    """Raise DamagedFileError if the checksum of an array is wrong; the whole array is read."""
     if not is_unchanged(array, stored):
         raise DamagedFileError(path, "its checksum is wrong")
 
 
 def _header_size(path: Path, stored: StoredArray) -> int:
-    """Return where the numbers begin; the header must be as :class:`ArrayWriter` writes it.
+    """Return the size of the header, which must be exactly as :class:`ArrayWriter` writes it.
 
-    Not read by NumPy, which accepts headers that it would not write: one flipped bit must not pass.
+    NumPy's own parser is not used, because it accepts some headers with a flipped bit.
     """
     try:
         with path.open("rb") as file:
@@ -200,7 +204,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
 
 
 def is_unchanged(array: NDArray[Any], stored: StoredArray) -> bool:
-    """Return whether every bit of an array is as it was written, by reading all of it."""
+    """Return whether the checksum of an array is correct; the whole array is read."""
     digest = hashlib.blake2b(digest_size=16)
     flat = array.reshape(-1).view(np.uint8)
     for start in range(0, flat.size, _BLOCK):

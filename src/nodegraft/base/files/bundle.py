@@ -1,4 +1,4 @@
-"""Arrays plus JSON in one directory, written whole or not at all. No pickle, ever."""
+"""Directories with arrays and a JSON document, written atomically and without pickle."""
 
 import json
 import shutil
@@ -29,12 +29,13 @@ def write_bundle(
     document: Mapping[str, Any],
     texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a new directory; one that exists is never touched.
+    """Write a new directory with arrays and a JSON document; never overwrite an existing one.
 
     Args:
-        directory: Where to; it must not exist.
-        document: JSON; it is written with a checksum over itself and the arrays.
-        texts: Text files of the caller's, by name, for people to read.
+        directory: Path of the new directory, which must not exist.
+        arrays: Arrays by name.
+        document: JSON document; it is written with a checksum of the document and the arrays.
+        texts: Content of additional text files by file name; None for no files.
     """
     draft = directory.parent / f".{directory.name}.{uuid4().hex}"
     try:
@@ -43,7 +44,7 @@ def write_bundle(
                 f"{directory} already exists and is never overwritten: choose a new name."
             )
         draft.mkdir(parents=True)
-        # Not ascontiguousarray: that makes a row out of a single number.
+        # ascontiguousarray would turn a 0-dimensional array into a 1-dimensional one.
         plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
         save_file(plain, draft / ARRAYS)
         signed = {**document, CHECKSUM: _checksum(document, draft)}
@@ -61,7 +62,7 @@ def write_bundle(
 
 
 def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the JSON document of a directory, after a check of their checksum."""
+    """Read the arrays and the JSON document of a directory, and verify their checksum."""
     try:
         document = dict(json.loads((directory / DOCUMENT).read_text()))
         whole = document.pop(CHECKSUM, None) == _checksum(document, directory)
@@ -80,12 +81,12 @@ def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return arrays under longer names, so that several sets of them fit into one."""
+    """Add a prefix to the names of arrays, so that several sets fit into one bundle."""
     return {prefix + name: array for name, array in arrays.items()}
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return the arrays that :func:`prefixed` put under a prefix, by their own names.
+    """Return the arrays whose names have a prefix, without the prefix; inverse of :func:`prefixed`.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

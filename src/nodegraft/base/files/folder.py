@@ -1,4 +1,4 @@
-"""Files that are written once and never changed, here or wherever fsspec reaches."""
+"""Folders of files that are written once and never changed, local or remote (fsspec)."""
 
 import shutil
 import stat
@@ -17,15 +17,15 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.files.array_file import flush_to_disk
 
 READABLE, PRIVATE = 0o444, 0o600
-"""Modes of files: readable by everybody, or by the owner only."""
+"""File modes: readable by everybody; readable and writable by the owner only."""
 
 WRITABLE = 0o222
-"""Mode bits that are removed from a file that is adopted."""
+"""Mode bits that are removed from adopted files."""
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """Size and times of a file, known without reading it."""
+    """Size and modification time of a file."""
 
     size: int
     """Size in bytes."""
@@ -35,7 +35,7 @@ class StoredFile:
 
 
 class WriteOnceFolder:
-    """A folder on this machine or behind a URL such as ``s3://bucket/runs``; needs no locks.
+    """Local or remote folder (``s3://bucket/runs``) whose files are written once, without locks.
 
     >>> folder = WriteOnceFolder("memory://doc/runs")
     >>> folder.write("a.json", b"{}"), folder.write("a.json", b"other"), folder.read("a.json")
@@ -44,7 +44,7 @@ class WriteOnceFolder:
     ['a.json']
 
     Args:
-        place: The folder, which need not exist yet.
+        place: Path or URL of the folder, which need not exist yet.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -58,13 +58,13 @@ class WriteOnceFolder:
         """Return the sorted names of files that end in `suffix`."""
         if not self._files.isdir(self._path):
             return []
-        # Another process may have moved files meanwhile: what was listed before is not asked.
+        # Another process may have moved files since the last listing.
         self._files.invalidate_cache()
         found = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
-        """Return all files by name, also drafts of killed writers, but no links."""
+        """Return all files by name, including drafts of killed writers, but no symbolic links."""
         with _told_as_os_error():
             self._files.invalidate_cache()
             if not self._files.isdir(self._path):
@@ -87,7 +87,7 @@ class WriteOnceFolder:
     def has(self, name: str) -> bool:
         """Return whether a file exists."""
         with _told_as_os_error():
-            # Another host may have taken away what was listed here before.
+            # Another host may have deleted the file since the last listing.
             self._files.invalidate_cache()
             return bool(self._files.exists(f"{self._path}/{name}"))
 
@@ -99,7 +99,7 @@ class WriteOnceFolder:
             return content
 
     def _refuse_special(self, name: str) -> None:
-        """Refuse links, which lead elsewhere, and pipes, which may never end."""
+        """Raise OSError for symbolic links and special files such as pipes."""
         place = self.local_path(name)
         if place is not None and not stat.S_ISREG(place.lstat().st_mode):
             raise OSError(f"{place} is a symbolic link or no plain file")
@@ -108,7 +108,9 @@ class WriteOnceFolder:
         """Write a file atomically; return False and change nothing if it exists.
 
         Args:
-            content: All its bytes.
+            name: Name of the file.
+            content: Content of the file.
+            mode: File mode; used for local folders only.
         """
         try:
             with _told_as_os_error():
@@ -116,17 +118,23 @@ class WriteOnceFolder:
                 if isinstance(self._files, LocalFileSystem):
                     _link(Path(self._path) / name, content, mode)
                 else:
-                    # Object stores show a file when all of it has arrived.
+                    # In object stores a file becomes visible only when its upload is complete.
                     self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
         except FileExistsError:
             return False
         return True
 
     def adopt(self, name: str, source: Path) -> bool:
-        """Take in a file of this machine: as a hard link where the file system allows, else a copy.
+        """Add a local file atomically, as a hard link if the file system supports it, else a copy.
 
-        Whole or not at all; False, and nothing is touched, where the file stands already. Nobody
-        may write into the source later: it is made read-only where that is allowed.
+        The source is made read-only if permitted; it must not be changed later.
+
+        Args:
+            name: Name of the file in this folder.
+            source: Path of the local file.
+
+        Returns:
+            False if a file of that name exists already; it is not changed.
         """
         place = self.local_path(name)
         if place is None:
@@ -136,20 +144,20 @@ class WriteOnceFolder:
             with suppress(OSError):
                 source.chmod(source.stat().st_mode & ~WRITABLE)
             place.hardlink_to(source.resolve())
-            # It counts as written when it came: leftovers are known by their age.
+            # Set the modification time to now, because leftover files are detected by their age.
             with suppress(OSError):
                 place.touch()
         except FileExistsError:
             return False
         except OSError:
-            # Another file system, or one without links, or somebody else's file.
+            # Linking fails across file systems, without link support, or for another user's file.
             return _copied(source, place)
         finally:
             flush_to_disk(place.parent)
         return True
 
     def local_path(self, name: str) -> Path | None:
-        """Return the path of a file on this machine; None behind a URL."""
+        """Return the local path of a file; None if the folder is remote."""
         local = isinstance(self._files, LocalFileSystem)
         return Path(self._path) / name if local else None
 
@@ -167,19 +175,20 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file.
+        """Delete a file; do nothing if it does not exist.
 
         Args:
-            name: Its name; one that is gone already is no error.
+            name: Name of the file.
         """
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
 
     def rename(self, name: str, other: str) -> None:
-        """Give a file of this machine another name; one that is gone already is no error.
+        """Rename a local file; do nothing if it does not exist.
 
         Args:
-            other: The new name, which nobody has.
+            name: Current name of the file.
+            other: New name, which no other file has.
         """
         place = self.local_path(name)
         if place is None:
@@ -188,7 +197,7 @@ class WriteOnceFolder:
             place.rename(place.with_name(other))
 
     def check_writable(self) -> None:
-        """Refuse a place that cannot be written to, before work is done for it."""
+        """Raise ParameterError if the folder is not writable, before long work starts."""
         probe = f".{uuid4().hex}"
         try:
             self.write(probe, b"")
@@ -226,17 +235,17 @@ def _copied(source: Path, place: Path) -> bool:
 
 @contextmanager
 def _drafted(place: Path, mode: int) -> Iterator[Path]:
-    """Yield a draft beside a place; it is linked to the place when it is complete."""
+    """Yield the path of a draft file; hard-link it to ``place`` when the block ends."""
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
         yield draft
         flush_to_disk(draft)
         draft.chmod(mode)
-        # Of two writers one wins, and nobody ever sees half a file.
+        # Linking is atomic: one of two writers succeeds, and no reader sees a partial file.
         place.hardlink_to(draft)
     finally:
         try:
-            # Also where it stands already: whoever wrote it may have been killed before this.
+            # Flush also if the file exists: its writer may have been killed before its own flush.
             flush_to_disk(place.parent)
         finally:
             draft.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Instances of keyword-only dataclasses from names and values, or from texts of a command."""
+"""Creation of keyword-only dataclasses from parameter values or from command-line strings."""
 
 import types
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parameters_of(owner: Any) -> dict[str, Any]:
-    """Return the fields that a constructor takes, with their values.
+    """Return the constructor parameters of a dataclass instance with their values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -28,7 +28,9 @@ def parameters_of(owner: Any) -> dict[str, Any]:
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """Return an instance of a keyword-only dataclass; unknown and missing names are refused."""
+    """Create an instance of a keyword-only dataclass; raise ParameterError for unknown or missing
+    parameter names.
+    """
     known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
     problems = Problems()
     for name in values:
@@ -54,7 +56,9 @@ def _is_required(one: "Field[Any]") -> bool:
 
 
 def owner_name(cls: type) -> str:
-    """Return the name of a dataclass in errors: its ``described_as`` or ``name``, if it has one."""
+    """Return the name of a dataclass for error messages: its class attribute ``described_as`` or
+    ``name``, otherwise the name of the class.
+    """
     told = (getattr(cls, name, None) for name in ("described_as", "name"))
     return next((text for text in told if isinstance(text, str)), cls.__name__)
 
@@ -65,7 +69,7 @@ def parse(cls: type[T], texts: Mapping[str, str]) -> T:
 
 
 def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Parse values from strings, each by the type of its field.
+    """Parse each value from a string, according to the type of its field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)

@@ -1,4 +1,4 @@
-"""Types of parameters that say what is allowed, for annotations: ``hops: NonNegativeInt = 2``."""
+"""Type aliases with a range of allowed values, for annotations: ``hops: NonNegativeInt = 2``."""
 
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
@@ -13,16 +13,16 @@ class Range:
     """
 
     low: float | None = None
-    """The smallest number, or None."""
+    """Smallest number; None for no lower limit."""
 
     high: float | None = None
-    """The largest number, or None."""
+    """Largest number; None for no upper limit."""
 
     above: bool = False
-    """Whether ``low`` itself is left out."""
+    """Whether ``low`` itself is excluded."""
 
     below: bool = False
-    """Whether ``high`` itself is left out."""
+    """Whether ``high`` itself is excluded."""
 
     def allows(self, value: float) -> bool:
         """Return whether a number is in the range; NaN never is."""
@@ -44,8 +44,8 @@ PositiveInt: TypeAlias = Annotated[int, Range(1)]
 NonNegativeFloat: TypeAlias = Annotated[float, Range(0)]
 PositiveFloat: TypeAlias = Annotated[float, Range(0, above=True)]
 Fraction: TypeAlias = Annotated[float, Range(0, 1)]
-"""From 0 to 1, both included."""
+"""Number from 0 to 1, including both."""
 OpenFraction: TypeAlias = Annotated[float, Range(0, 1, above=True, below=True)]
-"""Between 0 and 1, neither included."""
+"""Number between 0 and 1, excluding both."""
 FractionBelowOne: TypeAlias = Annotated[float, Range(0, 1, below=True)]
-"""From 0 on and below 1, as a share that may be dropped."""
+"""Number from 0 to below 1, such as a dropout rate."""

@@ -1,4 +1,4 @@
-"""Validation of values by their annotations: type, choice and range."""
+"""Validation of values against type annotations: type, choice and range."""
 
 import types
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: 
 
 
 def validate(instance: Any) -> None:
-    """Check every field of a dataclass that its constructor takes; list all that are wrong.
+    """Check all constructor parameters of a dataclass; raise one error that lists all problems.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -28,32 +28,33 @@ def validate(instance: Any) -> None:
     nodegraft.base.errors.ParameterError: Plan: hops must be a whole number at least 0, not -1.
 
     Args:
-        instance: An instance of a dataclass; its class attribute ``name`` or ``described_as`` is
-            how errors call it.
+        instance: Instance of a dataclass; error messages use its class attribute ``described_as``
+            or ``name``.
     """
     cls: Any = type(instance)
     owner, problems = owner_name(cls), Problems()
     for name, kind in _hints(cls).items():
         value = getattr(instance, name)
         if getattr(value, "shape", None) == ():
-            # A number of NumPy's is taken for what it is, and can be written as JSON.
+            # NumPy scalars become Python numbers, which can be written as JSON.
             value = value.item()
             object.__setattr__(instance, name, value)
         with problems.collect():
             validate_value(f"{owner}: {name}", value, kind)
         if type(value) is int and _takes_only_floats(kind):
-            # 8 and 8.0 must give the same record.
+            # The run record must be the same for 8 and 8.0.
             object.__setattr__(instance, name, float(value))
     problems.raise_all()
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:
-    """Check one value against one annotation.
+    """Check a value against a type annotation.
 
     Args:
-        name: What the value is called in the error.
-        kind: Its annotation: plain types, ``Literal``, unions, lists, tuples and mappings of them,
-            and ``Annotated`` with a :class:`Range`.
+        name: Name of the value in the error message.
+        value: Value to check.
+        kind: Type annotation: plain types, ``Literal``, unions, lists, tuples and mappings of
+            these, and ``Annotated`` with a :class:`Range`.
     """
     if not _fits(value, kind):
         raise ParameterError(f"{name} must be {described(kind)}, not {value!r}.")
@@ -114,7 +115,7 @@ def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool
 
 
 def described(kind: Any) -> str:
-    """Describe an annotation in words.
+    """Describe a type annotation in words.
 
     >>> described(Annotated[int, Range(1)] | None), described(Literal["off", "set"])
     ('a whole number at least 1 or none', "one of 'off', 'set'")

@@ -1,4 +1,4 @@
-"""Adjacency: undirected edges without self loops or repetitions, in CSR."""
+"""Adjacency matrix in CSR format: undirected edges without self loops and duplicates."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,29 +32,31 @@ NODES_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Row ``i`` joins ``indices[indptr[i]:indptr[i + 1]]``, sorted; every edge is in both rows.
+    """Symmetric adjacency matrix in CSR format.
 
-    Both arrays are int32 while the number of entries fits, int64 beyond.
+    The neighbours of node ``i`` are ``indices[indptr[i]:indptr[i + 1]]``, sorted. Every edge has an
+    entry in the rows of both nodes. Both arrays are int32 if the number of entries fits, otherwise
+    int64.
     """
 
     indptr: IntArray
-    """Where the neighbours of each node begin; one more than there are nodes."""
+    """Offset of the first neighbour of each node, followed by the number of entries."""
 
     indices: IntArray
-    """The neighbours of all nodes, one node after the other."""
+    """Neighbours of all nodes, node by node."""
 
     weights: Weights | None = None
     """Weight of each entry, equal in both rows of an edge; None if all weights are 1."""
 
     directions: Directions | None = None
-    """Which way each edge leads, seen from the entry's row; None where there is no way."""
+    """Direction of each entry as seen from its row; None for undirected edges."""
 
     counted: FloatArray | IntArray | None = None
-    """The degrees that normalisation counts, where they are not those of these edges."""
+    """Degrees that normalisation uses; None for the degrees of these edges."""
 
     origin: str = ""
-    """The file that the arrays are mapped from: its numbers are checked whenever they are read.
-    Empty for arrays in memory."""
+    """File that the arrays are mapped from; its numbers are checked whenever they are read. Empty
+    for arrays in memory."""
 
     @classmethod
     def from_edges(
@@ -66,23 +68,26 @@ class Adjacency:
         weights: Weights | None = None,
         directions: Directions | None = None,
     ) -> "Adjacency":
-        """From edges given in one direction or both, in any order.
+        """Create an adjacency from edges, each given in one or both directions, in any order.
 
-        Of an edge that is given several times the largest weight counts.
+        Duplicate edges get the largest of their weights; self loops are dropped.
 
         >>> triangle = Adjacency.from_edges(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 2]), 3)
         >>> triangle.indptr.tolist(), triangle.indices.tolist()
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
 
         Args:
-            weights: How much each edge counts; None for 1.
-            directions: Which way each edge leads, seen from its source; None for no way.
+            source: Source node of each edge.
+            target: Target node of each edge.
+            num_nodes: Number of nodes.
+            weights: Weight of each edge; None if all are 1.
+            directions: Direction of each edge as seen from its source; None for undirected edges.
         """
         entries = both_ways(source, target, weights, directions)
         return cls(*compressed(entries, num_nodes))
 
     def check(self) -> None:
-        """Refuse arrays that are no adjacency: kernels would read beyond them."""
+        """Raise DataError for invalid arrays, with which kernels would read out of bounds."""
         ends, joined = self.indptr, self.indices
         fits = ends.ndim == joined.ndim == 1 and ends.size > 0 and ends.dtype == joined.dtype
         if not (fits and ends[0] == 0 and ends[-1] == joined.size and (np.diff(ends) >= 0).all()):
@@ -96,12 +101,12 @@ class Adjacency:
             raise DataError("The weights of the adjacency must be positive and finite.")
 
     def check_mapped(self) -> None:
-        """Check all offsets and node numbers of arrays that are mapped from a file."""
+        """Check the range of all offsets and node numbers of arrays that are mapped from a file."""
         self.check_offsets()
         self._check_nodes(self.indices)
 
     def check_offsets(self) -> None:
-        """Check all offsets of arrays that are mapped from a file."""
+        """Check the range of all offsets of arrays that are mapped from a file."""
         if self.origin:
             ends = self.indptr
             check_offsets(ends[:-1], ends[1:], self.indices.size, self.origin)
@@ -112,12 +117,12 @@ class Adjacency:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes, isolated ones included."""
+        """Number of nodes, including isolated nodes."""
         return self.indptr.size - 1
 
     @property
     def num_edges(self) -> int:
-        """How many undirected edges."""
+        """Number of undirected edges."""
         return self.indices.size // 2
 
     @property
@@ -131,10 +136,10 @@ class Adjacency:
         return self.directions is not None
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Number of neighbours.
+        """Return the number of neighbours of each node.
 
         Args:
-            nodes: Of these nodes; None for all.
+            nodes: Node numbers; None for all nodes.
         """
         if nodes is None:
             self.check_offsets()
@@ -145,10 +150,10 @@ class Adjacency:
         return stops - starts
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Sums of weights: the degrees that normalisation counts.
+        """Return the weighted degree of each node, which normalisation uses.
 
         Args:
-            nodes: Of these nodes; None for all.
+            nodes: Node numbers; None for all nodes.
         """
         if self.counted is None and self.weights is None:
             return self.degrees(nodes)
@@ -157,7 +162,7 @@ class Adjacency:
 
     @cached_property
     def _sums(self) -> FloatArray:
-        # All nodes at once: else a hub's edges were read again for each query that meets the hub.
+        # Sum all nodes once; otherwise each query with a hub as neighbour would read its edges.
         self.check_offsets()
         sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
         for start in range(0, self.num_nodes, NODES_AT_ONCE):
@@ -168,14 +173,20 @@ class Adjacency:
         return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Counts per node and the neighbours one node after the other; cost: their number."""
+        """Return the number of neighbours of each node, and the neighbours node by node.
+
+        The cost is proportional to the number of these neighbours.
+        """
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
         return counts, found
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Return counts, neighbours and their weights; None for weights that are all 1."""
+        """Return counts and neighbours like :meth:`neighbours`, and the weights of the edges.
+
+        Weights are None if all weights are 1.
+        """
         counts, places = self._places(nodes)
         weights = None if self.weights is None else np.take(self.weights, places)
         found = np.take(self.indices, places)
@@ -183,7 +194,7 @@ class Adjacency:
         return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all entries of some nodes; rows are their places among these."""
+        """Return all entries of some nodes; row ``i`` of the entries is ``nodes[i]``."""
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
@@ -195,14 +206,14 @@ class Adjacency:
         )
 
     def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return how many entries each node has, and where they are."""
+        """Return the number of entries of each node, and their positions in ``indices``."""
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
         return counts, offsets + np.arange(offsets.size)
 
     def induced(self, nodes: IntArray) -> "Adjacency":
-        """Return the part between some nodes, renumbered 0, 1, 2 …
+        """Return the edges between some nodes, which are renumbered 0, 1, 2 …
 
         Args:
             nodes: Node numbers, ascending.
@@ -224,40 +235,41 @@ class Adjacency:
         return Adjacency(ends, columns[inside], weights, directions, counted)
 
     def counting_all(self) -> "Adjacency":
-        """Return the same edges, whose parts are normalised by the degrees that nodes have here."""
+        """Return a copy whose induced parts are normalised by the degrees of the whole graph."""
         return replace(self, counted=self.weighted_degrees())
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Return every undirected edge once, smaller end first."""
+        """Return every undirected edge once, as arrays of lower and higher node numbers."""
         rows = self.entries().rows
         once = rows < self.indices
         return rows[once], self.indices[once]
 
     def entries(self) -> Entries:
-        """Return all entries."""
+        """Return all entries, row by row."""
         self.check_mapped()
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "Adjacency":
-        """Return the adjacency with some of the edges.
+        """Return the adjacency with only some of the edges.
 
         Args:
-            kept: Whether each of :meth:`edges` stays.
+            kept: Mask of the edges to keep, in the order of :meth:`edges`.
         """
         return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, kept)
 
     def renumbered(self, place: IntArray, num_nodes: int) -> "Adjacency":
-        """Return the same edges between nodes with other numbers.
+        """Return the adjacency with renumbered nodes.
 
         Args:
-            place: The new number of each node; -1 for one that is removed with its edges.
+            place: New number of each node; -1 to remove the node and its edges.
+            num_nodes: Number of nodes of the new adjacency.
         """
         source, target = self.edges()
         return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
-        """Return the same edges with more nodes at the end, which have none."""
+        """Return the adjacency with isolated nodes appended, up to ``num_nodes`` nodes."""
         kind = index_type(max(num_nodes, self.indices.size))
         new = np.full(num_nodes - self.num_nodes, self.indices.size)
         ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
@@ -277,10 +289,12 @@ class Adjacency:
     def along(
         self, direction: Directions | np.uint8, nodes: IntArray | None = None
     ) -> "csr_array[Any]":
-        """Return which nodes edges lead to (``OUT``) or come from (``IN``), as a matrix of 0 and 1.
+        """Return a matrix of 0 and 1 with the directed edges of each row.
 
         Args:
-            nodes: The rows; None for all nodes.
+            direction: ``OUT`` for edges that lead from the row to the column, ``IN`` for edges that
+                lead from the column to the row.
+            nodes: Nodes of the rows; None for all nodes.
         """
         asked = np.arange(self.num_nodes) if nodes is None else nodes
         owner, columns, _, directions = self.entries_of(asked)
@@ -293,18 +307,18 @@ class Adjacency:
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
-        r"""The whole of :math:`S = D^{-1/2} (A + I) D^{-1/2}`, degrees counted in ``A + I``."""
+        r"""Matrix :math:`S = D^{-1/2} (A + I) D^{-1/2}`, with the degrees of ``A + I`` as ``D``."""
         self.check_offsets()
         return self.rows_between(0, self.num_nodes, self.inverse_roots())
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
-        """Return the rows of ``S`` for sorted targets, and the nodes its columns stand for.
+        """Return some rows of ``S`` with only the columns they need, and the nodes of the columns.
 
-        Only the targets and their neighbours are touched. Columns are in node order, so that a
-        row sums in the same order whichever other rows it is asked with.
+        Only entries of the targets are read. Columns are in node order, so that the order of
+        summation in a row does not depend on the other rows of the batch.
 
         Args:
-            targets: Node numbers, each once and ascending.
+            targets: Node numbers of the rows, unique and ascending.
         """
         counts, neighbours, weights = self.weighted_neighbours(targets)
         rows = with_loops(targets, counts, neighbours)
@@ -316,7 +330,13 @@ class Adjacency:
         return csr_array((values, *places), shape=(targets.size, sources.size)), sources
 
     def rows_between(self, start: int, stop: int, roots: NDArray[np.float32]) -> "csr_array[Any]":
-        """Consecutive rows of ``S``, a column for every node; memory for their entries alone."""
+        """Return consecutive rows of ``S`` with a column for every node.
+
+        Args:
+            start: First row.
+            stop: Row after the last one.
+            roots: :math:`D^{-1/2}` of all nodes, from :meth:`inverse_roots`.
+        """
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
         weights = None if self.weights is None else self.weights[between]
         nodes = np.arange(start, stop)
@@ -329,16 +349,16 @@ class Adjacency:
         return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
 
     def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
-        r""":math:`D^{-1/2}`, degrees counted in ``A + I``.
+        r"""Return :math:`D^{-1/2}`, with the degrees of ``A + I`` as ``D``.
 
         Args:
-            nodes: Of these nodes; None for all.
+            nodes: Node numbers; None for all nodes.
         """
         roots: NDArray[np.float64] = 1.0 / np.sqrt(self.weighted_degrees(nodes) + 1.0)
         return roots.astype(np.float32)
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the distinct nodes, ascending, and for each given one its place among them."""
+        """Return the unique nodes, ascending, and the position of each given node among them."""
         if nodes.size < self.num_nodes // 8:
             return np.unique(nodes, return_inverse=True)
         met = np.zeros(self.num_nodes, dtype=bool)

@@ -1,4 +1,4 @@
-"""Entries of an adjacency in CSR order: duplicates are merged, and self loops inserted."""
+"""Entries of adjacency matrices: CSR order, removal of duplicates, insertion of self loops."""
 
 from typing import Any, NamedTuple
 
@@ -9,21 +9,20 @@ from scipy.sparse import coo_array, csr_array
 from nodegraft.graph.edges.matrix import IntArray, index_type
 
 OUT, IN = np.uint8(1), np.uint8(2)
-"""The edge leads from the entry's row to its column; from the column to the row. Both may be."""
+"""Direction flags: the edge leads from row to column (OUT), or from column to row (IN), or both."""
 
 Weights = NDArray[np.float32]
 Directions = NDArray[np.uint8]
 
 
 class Entries(NamedTuple):
-    """Edges as arrays with an item for each entry; every edge has an entry in the rows of both
-    ends."""
+    """Entries of an adjacency as arrays; every edge has an entry in the rows of both nodes."""
 
     rows: IntArray
-    """The node whose neighbour it is."""
+    """Row (node) of each entry."""
 
     columns: IntArray
-    """The neighbour."""
+    """Column (neighbour) of each entry."""
 
     weights: Weights | None = None
     """Weight of each entry; None if all are 1."""
@@ -33,10 +32,10 @@ class Entries(NamedTuple):
 
 
 def weights_of(entries: Entries) -> Weights:
-    """Return a weight for each entry, 1 if none was given.
+    """Return the weight of each entry, which is 1 for entries without weights.
 
     Args:
-        entries: In any order.
+        entries: Entries in any order.
     """
     if entries.weights is None:
         return np.ones(entries.rows.size, dtype=np.float32)
@@ -44,7 +43,7 @@ def weights_of(entries: Entries) -> Weights:
 
 
 def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
-    """Weights as they are kept, and which of them can count: those positive and finite then.
+    """Convert weights to float32; return them and a mask of those that are positive and finite.
 
     >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
     [True, False, False]
@@ -60,7 +59,7 @@ def both_ways(
     weights: Weights | None = None,
     directions: Directions | None = None,
 ) -> Entries:
-    """Return the entries of edges, each given once or more often; loops are dropped."""
+    """Return the entries of edges in both directions; duplicates are kept, self loops dropped."""
     kept = source != target
     source, target = source[kept], target[kept]
     rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
@@ -79,16 +78,15 @@ def _turned(directions: Directions) -> Directions:
 def compressed(
     entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
 ) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
-    """Return row ends, columns, weights and directions in CSR order, every entry once.
+    """Return offsets, columns, weights and directions in CSR format, without duplicates.
 
-    Of repeated entries the largest weight counts, so that an edge may be told twice, and the edge
-    leads every way that one of them does.
+    Duplicate entries get the largest of their weights and all of their directions.
 
     Args:
-        entries: In any order.
-        num_rows: How many rows there are; all nodes, unless columns are counted apart.
-        num_columns: How many columns; None for as many as rows.
-        summed: Whether weights of repeated entries are added up instead.
+        entries: Entries in any order.
+        num_rows: Number of rows.
+        num_columns: Number of columns; None for ``num_rows``.
+        summed: Whether weights of duplicate entries are summed instead.
     """
     rows, columns, weights, directions = entries
     num_nodes = num_rows if num_columns is None else num_columns
@@ -99,7 +97,7 @@ def compressed(
         kind = index_type(max(num_nodes, matrix.nnz))
         ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
         return ends, joined.astype(kind, copy=False), None, None
-    # Every node that is a column is a row, too.
+    # Columns need no check, because every column also occurs as a row.
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
     rows, columns, weights, directions = distinct(entries, summed=summed)
@@ -109,10 +107,11 @@ def compressed(
 
 
 def distinct(entries: Entries, *, summed: bool = False) -> Entries:
-    """Return every entry once, row by row, columns ascending.
+    """Merge duplicate entries; return entries sorted by row and column.
 
     Args:
-        entries: In any order.
+        entries: Entries in any order.
+        summed: Whether weights of duplicate entries are summed; otherwise the largest is taken.
     """
     rows, columns, weights, directions = entries
     order = np.lexsort((columns, rows))
@@ -129,30 +128,32 @@ def distinct(entries: Entries, *, summed: bool = False) -> Entries:
 
 
 class LoopedRows(NamedTuple):
-    """Some rows of A + I, columns ascending in each."""
+    """Rows of A + I, with ascending columns in each row."""
 
     indptr: NDArray[np.int64]
-    """Where each row begins; one more than there are rows."""
+    """Offset of the first entry of each row, followed by the number of entries."""
 
     columns: IntArray
-    """The neighbours of every row and the row itself."""
+    """Neighbours of each row, and the row's own node."""
 
     loops: NDArray[np.int64]
-    """Where the self loop of each row is."""
+    """Position of the self loop of each row."""
 
     joined: NDArray[np.bool_]
-    """Whether an entry is a neighbour, no self loop."""
+    """Whether each entry is a neighbour rather than a self loop."""
 
 
 def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> LoopedRows:
-    """Make room in every row for its self loop.
+    """Insert a self loop into every row.
 
     >>> rows = with_loops(np.array([1, 4]), np.array([2, 1]), np.array([0, 2, 1]))
     >>> rows.columns.tolist(), rows.indptr.tolist()
     ([0, 1, 2, 1, 4], [0, 3, 5])
 
     Args:
-        neighbours: They, one row after the other, ascending in each.
+        targets: Node of each row.
+        counts: Number of neighbours of each row.
+        neighbours: Neighbours of all rows, row by row and ascending within a row.
     """
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     smaller = np.zeros(neighbours.size + 1, dtype=np.int64)
@@ -174,11 +175,12 @@ def normalised_values(
     """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`.
 
     Args:
-        columns: Where the root of each entry's column is among ``roots``.
+        rows: Rows of ``A + I``.
+        columns: Position in ``roots`` of the column of each entry.
         roots: :math:`D^{-1/2}`.
-        weights: How much each neighbour counts; None where all count 1.
+        weights: Weight of each neighbour; None if all are 1.
     """
-    # Not by fancy indexing, which takes twice as long.
+    # np.take is twice as fast as indexing with an array.
     values: NDArray[np.float32] = np.take(roots, columns)
     values *= np.repeat(values[rows.loops], np.diff(rows.indptr))
     if weights is not None:

@@ -1,7 +1,7 @@
-"""Row numbers, rows of features (dense or sparse), and range checks on mapped numbers.
+"""Row numbers, rows of dense or sparse matrices, and range checks for mapped arrays.
 
-Kernels of SciPy and torch do not check offsets and column numbers: one flipped bit in a file would
-make them read memory that is not theirs. So whatever is read from a mapped file is checked first,
+Kernels of SciPy and torch do not check offsets and column numbers: with one flipped bit in a file
+they would read out of bounds. Therefore all numbers read from a mapped file are checked first,
 slice by slice. Arrays in memory have no origin and are not checked again.
 """
 
@@ -15,18 +15,25 @@ from scipy.sparse import csr_array, issparse
 from nodegraft.base.errors import DamagedFileError, ParameterError
 
 ORIGIN = "origin"
-"""The attribute of a CSR matrix that names the file it is mapped from."""
+"""Attribute of a CSR matrix with the name of the file that it is mapped from."""
 
 
 def check_offsets(
     starts: NDArray[Any], stops: NDArray[Any], size: int, origin: str, part: str = "indptr"
 ) -> None:
-    """Refuse offsets that are negative, descend, or lead behind the end of an array.
+    """Raise DamagedFileError for offsets that are negative, descending or out of bounds.
 
     >>> check_offsets(np.array([0, 2]), np.array([2, 5]), 4, "edges.0")
     Traceback (most recent call last):
     ...
     nodegraft.base.errors.DamagedFileError: edges.0 is damaged: an offset in indptr is out of ...
+
+    Args:
+        starts: Offset of the first entry of each row.
+        stops: Offset after the last entry of each row.
+        size: Number of entries.
+        origin: Name of the mapped file, for the error message.
+        part: Name of the array, for the error message.
     """
     if not starts.size:
         return
@@ -35,29 +42,38 @@ def check_offsets(
 
 
 def check_numbers(numbers: NDArray[Any], limit: int, origin: str, part: str = "indices") -> None:
-    """Refuse row or column numbers that are negative or too large."""
+    """Raise DamagedFileError for row or column numbers that are negative or too large.
+
+    Args:
+        numbers: Row or column numbers.
+        limit: Number of rows or columns.
+        origin: Name of the mapped file, for the error message.
+        part: Name of the array, for the error message.
+    """
     if not numbers.size:
         return
-    # Seen as unsigned, negative numbers are too large: one pass is enough.
+    # As unsigned integers, negative numbers are too large, too, so that one comparison is enough.
     unsigned = np.ascontiguousarray(numbers).view(f"u{numbers.dtype.itemsize}")
     if unsigned.max() >= limit:
         raise DamagedFileError(origin, f"a number in {part} is out of range")
 
 
 def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
-    """Note that the arrays of a matrix are mapped, so that rows are checked when they are read.
+    """Mark a matrix as mapped from a file, so that its rows are checked when they are read.
 
     Args:
-        matrix: The matrix, which is changed.
+        matrix: Matrix to mark; it is modified in place.
+        origin: Name of the mapped file.
     """
     setattr(matrix, ORIGIN, origin)
     return matrix
 
 
 def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any]":
-    """Return rows of a matrix; rows of a mapped one are checked.
+    """Return some rows of a matrix; check their numbers if the matrix is mapped from a file.
 
     Args:
+        matrix: Matrix in memory or mapped from a file.
         rows: Row numbers, in any order.
     """
     origin = getattr(matrix, ORIGIN, "")
@@ -71,7 +87,7 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
 
 
 def check_matrix(matrix: Any) -> None:
-    """Check all rows of a sparse matrix that is mapped; anything else is left alone."""
+    """Check all rows of a sparse matrix if it is mapped from a file; do nothing otherwise."""
     origin = getattr(matrix, ORIGIN, "")
     if origin:
         check_offsets(matrix.indptr[:-1], matrix.indptr[1:], matrix.indices.size, origin)
@@ -85,23 +101,24 @@ Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """Return int32 if the largest number fits: half the memory, and a faster kernel.
+    """Return int32 if the largest number fits, else int64; int32 saves memory and time.
 
     Args:
-        largest: The largest number that must fit.
+        largest: Largest number that must fit.
     """
     return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
 def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
-    """Return whether only the non-zero entries are stored."""
+    """Return whether a matrix is sparse."""
     return bool(issparse(matrix))
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return some rows in float32 (half precision is for storage, not for sums).
+    """Return some rows in float32; half precision is used for storage only.
 
     Args:
+        matrix: Dense or sparse matrix.
         rows: Row numbers, in any order.
     """
     if is_sparse(matrix):
@@ -110,21 +127,22 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return the places of numbers among others, and whether they are there at all.
+    """Return the positions of numbers in a sorted array, and a mask of those that it contains.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()
     ([2], [True, False])
 
     Args:
-        ordered: The others, ascending; at least one.
+        ordered: Sorted array with at least one number.
+        wanted: Numbers to look up.
     """
     place = np.minimum(np.searchsorted(ordered, wanted), ordered.size - 1)
     return place, ordered[place] == wanted
 
 
 def is_run(rows: IntArray) -> bool:
-    """Return whether numbers are consecutive, so that they can be a slice.
+    """Return whether row numbers are consecutive, so that a slice can replace them.
 
     >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
     [True, False, False]
@@ -138,15 +156,14 @@ def is_run(rows: IntArray) -> bool:
 
 
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return some rows, without a copy if they are dense and consecutive.
-
-    These must not be written into, and cannot be.
+    """Return some rows in float32, as a read-only view if they are dense and consecutive.
 
     >>> rows = np.eye(3, dtype=np.float32)
     >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]
     [True, False]
 
     Args:
+        matrix: Dense or sparse matrix.
         rows: Row numbers, in any order.
     """
     if is_sparse(matrix) or not is_run(rows):
@@ -157,10 +174,10 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def gram(matrix: Matrix) -> NDArray[np.float64]:
-    """Return the inner products of all rows, in double precision.
+    """Return the inner products of all pairs of rows, in double precision.
 
-    The cost of a sparse product grows with the square of what a column holds: columns that many
-    rows have go through the dense kernel, which makes it several times as fast on word counts.
+    The cost of a sparse product grows with the square of the entries in a column. Columns with many
+    entries are multiplied as a dense matrix, which is several times as fast on word counts.
 
     >>> gram(csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).tolist()
     [[5.0, 2.0], [2.0, 10.0]]
@@ -177,7 +194,7 @@ def gram(matrix: Matrix) -> NDArray[np.float64]:
 
 
 def row_norms(matrix: Matrix) -> NDArray[np.float64]:
-    """Euclidean length of every row, summed in double precision.
+    """Return the Euclidean norm of every row, in double precision.
 
     >>> row_norms(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([5., 0.])
@@ -194,7 +211,7 @@ def row_norms(matrix: Matrix) -> NDArray[np.float64]:
 
 
 def normalise_rows(matrix: Matrix) -> Matrix:
-    """Return every row divided by its length; rows of zeros stay zero.
+    """Divide every row by its Euclidean norm; rows of zeros stay zero.
 
     >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -208,7 +225,7 @@ def normalise_rows(matrix: Matrix) -> Matrix:
 
 
 def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
-    """Return every column times its weight.
+    """Multiply every column by its weight.
 
     >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
     [[6.0, 2.0]]
@@ -220,16 +237,16 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
 
 
 def nbytes(matrix: Matrix) -> int:
-    """Bytes of the arrays behind a matrix."""
+    """Return the size of the arrays of a matrix in bytes."""
     if is_sparse(matrix):
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
     return matrix.nbytes
 
 
 def row_numbers(rows: Any) -> NDArray[np.int64]:
-    """Return rows as int64; refuse what NumPy would silently convert to numbers.
+    """Convert row numbers to int64; raise ParameterError for masks, floats and nested lists.
 
-    A mask of true and false would become the rows 0 and 1, and 1.7 the row 1.
+    NumPy would silently convert a mask to the rows 0 and 1, and 1.7 to the row 1.
 
     >>> row_numbers([2, 0]).tolist()
     [2, 0]

@@ -1,9 +1,9 @@
 """Products with an adjacency or with sparse features, and their gradients.
 
-torch multiplies CSR matrices quickly, but its own autograd for them is an order of magnitude
-slower and takes indices in 64 bits. So the gradient is written out here: for ``y = A x`` with a
-constant ``A`` it is ``A^T dy``, one more product with the stored transpose (``A`` itself where it
-is symmetric), on 32-bit indices wherever they fit.
+torch multiplies CSR matrices quickly, but its autograd for them is an order of magnitude slower and
+needs 64-bit indices. Therefore this module implements the gradient: for ``y = A x`` with a constant
+``A`` it is ``A^T dy``, a product with the stored transpose (``A`` itself if it is symmetric), with
+32-bit indices if they fit.
 """
 
 import warnings
@@ -22,8 +22,8 @@ from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, is_sparse
 CHUNK_ENTRIES = 1 << 16
 
 with warnings.catch_warnings():
-    # torch says once per process that CSR tensors are in beta, and that it cannot keep anybody
-    # from writing into a mapped file; here is where it is heard.
+    # torch warns once per process about CSR tensors (beta) and about read-only arrays. Trigger and
+    # suppress both warnings here.
     warnings.simplefilter("ignore", UserWarning)
     torch.from_numpy(np.frombuffer(bytes(1), dtype=np.uint8))
     torch.sparse_csr_tensor(
@@ -32,9 +32,9 @@ with warnings.catch_warnings():
 
 
 class _ConstantTimes(torch.autograd.Function):
-    """``matrix @ dense`` where only ``dense`` has a gradient.
+    """Autograd function for ``matrix @ dense``, where only ``dense`` has a gradient.
 
-    The gradient is a product of the same kind, so gradients of gradients come for free.
+    Second-order gradients work, too, because the gradient is a product of the same form.
     """
 
     @staticmethod
@@ -48,7 +48,7 @@ class _ConstantTimes(torch.autograd.Function):
 
 
 class Operator:
-    """A constant matrix that multiplies trainable tensors: ``operator @ tensor``.
+    """Constant matrix that multiplies trainable tensors: ``operator @ tensor``.
 
     >>> operator = Operator(csr_array(np.array([[0.0, 2.0], [1.0, 0.0]], dtype=np.float32)))
     >>> weight = torch.ones(2, 1, requires_grad=True)
@@ -56,8 +56,8 @@ class Operator:
     [1.0, 2.0]
 
     Args:
-        matrix: Dense or sparse; it has no gradient.
-        symmetric: Whether it is its own transpose, which then need not be stored.
+        matrix: Dense or sparse matrix; it has no gradient.
+        symmetric: Whether the matrix is symmetric; its transpose is then not stored.
     """
 
     def __init__(self, matrix: Matrix, symmetric: bool = False) -> None:
@@ -69,19 +69,19 @@ class Operator:
 
     @property
     def matrix(self) -> Matrix:
-        """The matrix as it was given."""
+        """Matrix that was passed to the constructor."""
         return self._matrix
 
     @property
     def forward_matrix(self) -> Tensor:
-        """The matrix as a torch tensor, dense or CSR."""
+        """Matrix as a dense or CSR torch tensor."""
         if self._forward is None:
             self._forward = _as_tensor(self._matrix)
         return self._forward
 
     @property
     def backward_matrix(self) -> Tensor:
-        """Its transpose, made when the first gradient asks for it."""
+        """Transpose of the matrix as a torch tensor, created for the first gradient."""
         if self._backward is None:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
@@ -91,7 +91,7 @@ class Operator:
 
     @property
     def transposed(self) -> "Operator":
-        """The transpose as an operator, on the same stored matrices."""
+        """Transpose as an operator that shares the stored tensors."""
         other = copy(self)
         other.shape = self.shape[::-1]
         other._forward, other._backward = self.backward_matrix, self.forward_matrix
@@ -110,10 +110,14 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """``left @ right`` for constants: the fast kernel for dense, SciPy's for sparse ones.
+    """Return ``left @ right`` for constants, with torch for a dense and SciPy for a sparse factor.
 
-    A row of more than :data:`CHUNK_ENTRIES` entries is the sum of chunks of so many, in order:
-    no bit of it depends on how a kernel divides long rows among threads.
+    A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
+    summed in order, so that results do not depend on how a kernel divides long rows among threads.
+
+    Args:
+        left: Sparse matrix.
+        right: Dense or sparse matrix.
     """
     if is_sparse(right):
         return csr_array(left @ right)
@@ -130,7 +134,7 @@ def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
 
 
 def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
-    """Return the same entries with a row for each chunk of a long row."""
+    """Return a matrix in which long rows are split into one row for each chunk."""
     long = np.flatnonzero(chunks > 1)
     cuts = [
         np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
@@ -143,7 +147,7 @@ def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
 
 
 def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
-    """Return the sums of groups of consecutive rows."""
+    """Return the sums of groups of consecutive rows; ``chunks`` are the sizes of the groups."""
     first = np.cumsum(chunks) - chunks
     sums: FloatArray = parts[first]
     for row in np.flatnonzero(chunks > 1):
@@ -166,21 +170,21 @@ def _as_tensor(matrix: Matrix) -> Tensor:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """All that a network of ``len(hops)`` layers needs to see to embed some nodes.
+    """Part of a graph that a network of ``len(hops)`` layers needs to embed some nodes.
 
-    So one forward pass is the same code for the whole graph and for three nodes of it:
+    The code of a forward pass is the same for the whole graph and for three of its nodes:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden
     """
 
     features: Operator
-    """Feature rows of the outermost nodes."""
+    """Feature rows of the outermost nodes (``rings[0]``)."""
 
     hops: tuple[Operator, ...]
-    """Slices of the normalised adjacency: ``hops[0]`` takes a tensor on the outermost nodes one
-    step inwards, the last one arrives at the nodes that were asked for."""
+    """Slices of the normalised adjacency: ``hops[i]`` maps a tensor on the nodes ``rings[i]`` to
+    one on the nodes ``rings[i + 1]``."""
 
     rings: tuple[IntArray, ...]
-    """The nodes themselves, outermost first: ``hops[i]`` leads from ``rings[i]`` to
-    ``rings[i + 1]``, which is part of it."""
+    """Nodes of each ring, outermost first; the last ring has the requested nodes, and ``rings[i]``
+    contains ``rings[i + 1]``."""

@@ -1,4 +1,4 @@
-"""Edges by type: as a user gives them, and several types as one adjacency."""
+"""Edges of one or several edge types, and their conversion to adjacencies."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,38 +26,38 @@ Pairs: TypeAlias = Iterable[tuple[Key, Key]] | NDArray[Any]
 
 @dataclass(frozen=True)
 class Relation:
-    """Edges of one kind: pairs of keys, perhaps with weights, perhaps with a direction.
+    """Edges of one edge type: pairs of node keys, with optional weights and direction.
 
     >>> Relation([("a", "b"), ("b", "c")], weights=[1.0, 3.5], directed=True).directed
     True
     """
 
     pairs: Pairs
-    """One pair of keys for each edge. Loops are dropped; of repeated edges, in either direction,
-    the largest weight counts."""
+    """Pairs of node keys, one for each edge. Self loops are dropped; duplicate edges, in either
+    direction, get the largest of their weights."""
 
     weights: Sequence[float] | NDArray[Any] | None = None
-    """How much each edge counts beside a node itself, which counts 1; None for 1. They must be
-    positive."""
+    """Positive weight of each edge, relative to a node's self loop of weight 1; None if all are 1.
+    """
 
     directed: bool = False
-    """Whether it matters which key of a pair comes first. Features and heat cross edges both ways
-    in any case; a method may look at the two ways apart as well."""
+    """Whether edges lead from the first to the second key of a pair. Features and heat spread along
+    edges in both directions in any case, but a method may also use the directions."""
 
     def adjacency(self, keys: NodeKeys) -> Adjacency:
-        """Return the edges by rows.
+        """Return the edges as an adjacency.
 
         Args:
-            keys: All nodes, in row order.
+            keys: Keys of all nodes, in row order.
         """
         source, target = _edge_rows(keys, self.pairs)
         return by_rows(source, target, len(keys), self.weights, self.directed)
 
     def entries(self, keys: NodeKeys) -> Entries:
-        """Return the edges by rows, both ways and in the order given.
+        """Return the edges as entries in both directions, in the given order.
 
         Args:
-            keys: All nodes, in row order.
+            keys: Keys of all nodes, in row order.
         """
         source, target = _edge_rows(keys, self.pairs)
         weights = None if self.weights is None else _checked(self.weights, source.size)
@@ -69,7 +69,12 @@ Edges: TypeAlias = Pairs | Relation | Mapping[str, Pairs | Relation]
 
 
 def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
-    """Edges of each kind by its name."""
+    """Return the edges of each edge type by its name.
+
+    Args:
+        edges: Edges of one type, or a mapping from the name of each type to its edges.
+        unnamed: Name for edges that are given without a type.
+    """
     given = edges if isinstance(edges, Mapping) else {unnamed: edges}
     for name in given:
         if not isinstance(name, str) or not name:
@@ -81,13 +86,14 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
 
 
 def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str]) -> set[str]:
-    """Return the edge types that have a direction; a name that is no edge type is refused.
+    """Return the edge types that have a direction; raise DataError for an unknown edge type.
 
     >>> kinds_with_direction("cites", ["cites", "like"]), kinds_with_direction(False, ["cites"])
     ({'cites'}, set())
 
     Args:
-        directed: Whether all have one; or the names of those that do.
+        directed: Whether all edge types have a direction, or the names of those that have one.
+        kinds: Names of all edge types.
     """
     if isinstance(directed, bool):
         return set(kinds) if directed else set()
@@ -107,11 +113,14 @@ def by_rows(
     weights: Sequence[float] | NDArray[Any] | None,
     directed: bool,
 ) -> Adjacency:
-    """Edges of one kind, checked.
+    """Return the adjacency of one edge type, after a check of the weights.
 
     Args:
-        weights: How much each edge counts; None for 1.
-        directed: Whether source and target differ.
+        source: Row of the source node of each edge.
+        target: Row of the target node of each edge.
+        num_nodes: Number of nodes.
+        weights: Weight of each edge; None if all are 1.
+        directed: Whether edges lead from source to target.
     """
     return Adjacency.from_edges(
         source,
@@ -161,7 +170,7 @@ def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
 
 
 def merged(kinds: Sequence[Adjacency]) -> Adjacency:
-    """Return all edges of any type; an edge of several types has the largest weight.
+    """Merge the edges of several edge types; an edge of several types gets the largest weight.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -169,7 +178,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
     [1, 2]
 
     Args:
-        kinds: The edges of each kind, between the same nodes; at least one.
+        kinds: Adjacency of each edge type, for the same nodes; at least one.
     """
     if len(kinds) == 1:
         return kinds[0]
@@ -178,7 +187,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """Return all entries, part after part; with weights or directions if any part has some."""
+    """Concatenate entries; the result has weights or directions if any part has them."""
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
     return Entries(
@@ -190,7 +199,7 @@ def merged_entries(parts: Sequence[Entries]) -> Entries:
 
 
 def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
-    r""":math:`A = \sum_r w_r A_r`, without direction; kinds that weigh nothing are left out.
+    r"""Return :math:`A = \sum_r w_r A_r` without directions; types of weight 0 are left out.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -198,8 +207,8 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
     [2.5, 2.5, 0.5, 0.5]
 
     Args:
-        kinds: The edges of each kind, between the same nodes; at least one.
-        weights: What each kind is worth, at least 0.
+        kinds: Adjacency of each edge type, for the same nodes; at least one.
+        weights: Weight of each edge type, at least 0.
     """
     if not any(weight > 0 for weight in weights):
         nobody = np.zeros(0, dtype=np.int64)
@@ -209,10 +218,11 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
 
 
 def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
-    """Return the entries of edge types with a weight above 0, without direction, to be summed.
+    """Return weighted entries of edge types without directions; duplicates are to be summed.
 
     Args:
-        weights: What each kind is worth; one at least is.
+        parts: Entries of each edge type.
+        weights: Weight of each edge type; types of weight 0 are left out, at least one is above 0.
     """
     worth = [
         (part, np.float32(weight))

@@ -1,4 +1,4 @@
-"""All rows in blocks: what one takes while it is computed does not depend on the graph's size."""
+"""Products in blocks of rows, whose memory does not depend on the size of the graph."""
 
 from bisect import bisect_right
 
@@ -10,10 +10,10 @@ from nodegraft.graph.edges.matrix import Matrix, check_matrix, is_sparse, nbytes
 from nodegraft.graph.edges.operator import multiply
 
 BLOCK_BYTES = 1 << 26
-"""About so much memory a block takes; a single row is never divided."""
+"""Approximate memory of a block in bytes; a single row is never divided."""
 
 ENTRY_BYTES = 48
-"""What an entry of the adjacency takes while its block is computed."""
+"""Memory in bytes for each entry of the adjacency while its block is computed."""
 
 
 def block_bounds(
@@ -21,14 +21,16 @@ def block_bounds(
 ) -> list[int]:
     """Return the first row of each block, followed by the number of nodes.
 
-    Hubs make blocks of few rows. Nothing but time depends on where rows are divided.
+    Blocks with hubs have few rows. Results do not depend on the bounds of blocks.
 
     >>> star = Adjacency.from_edges(np.zeros(9, dtype=int), np.arange(1, 10), 10)
     >>> block_bounds(star, np.zeros((10, 2)), 320)
     [0, 1, 4, 7, 10]
 
     Args:
-        block_bytes: How much memory a block may take; None for :data:`BLOCK_BYTES`.
+        adjacency: Edges of the graph.
+        features: Matrix that is multiplied, with one row per node.
+        block_bytes: Maximum memory of a block in bytes; None for :data:`BLOCK_BYTES`.
     """
     adjacency.check_offsets()
     ends, most = adjacency.indptr, block_bytes or BLOCK_BYTES
@@ -47,9 +49,9 @@ def block_bounds(
 
 
 def _costs(features: Matrix) -> tuple[int, int]:
-    """Bytes for each row that comes out, and for each entry that goes into it."""
+    """Return the memory in bytes for each output row, and for each entry of the adjacency."""
     if is_sparse(features):
-        # A row that comes out may have whatever its neighbours have.
+        # An output row may have all non-zero entries of its neighbours.
         return 0, ENTRY_BYTES + nbytes(features) // max(1, features.shape[0])
     return 4 * int(features.shape[1]), ENTRY_BYTES
 
@@ -57,17 +59,21 @@ def _costs(features: Matrix) -> tuple[int, int]:
 def spread_rows(
     adjacency: Adjacency, roots: NDArray[np.float32], layer: Matrix, start: int, stop: int
 ) -> Matrix:
-    """Consecutive rows of ``S @ layer``; a row has the same bits in whatever company.
+    """Return consecutive rows of ``S @ layer``; no bit of a row depends on the other rows.
 
     Args:
-        layer: One row per node, as :func:`widened` gives it; it may be mapped from disk.
+        adjacency: Edges of the graph.
+        roots: :math:`D^{-1/2}` of all nodes.
+        layer: Matrix with one row per node, from :func:`widened`; it may be mapped from disk.
+        start: First row.
+        stop: Row after the last one.
     """
     return multiply(adjacency.rows_between(start, stop, roots), layer)
 
 
 def widened(layer: Matrix) -> Matrix:
-    """Return all rows in single precision; conversion block by block would repeat work for each
-    neighbour.
+    """Convert a dense matrix to float32 once, because each block would convert its neighbours
+    again; a sparse matrix is returned unchanged. Numbers of a mapped matrix are checked.
     """
     check_matrix(layer)
     return layer if is_sparse(layer) else np.asarray(layer, dtype=np.float32)

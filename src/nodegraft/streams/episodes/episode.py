@@ -1,4 +1,4 @@
-"""A practice task: the supports of some tasks in order, and the queries about their classes."""
+"""Episodes for practice: tasks with support nodes, and query nodes of their classes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,44 +11,45 @@ from nodegraft.graph.labels import NodeLabels
 
 @dataclass(frozen=True)
 class Episode:
-    """Classes to learn from their supports, task after task, and queries to test it with."""
+    """Sequence of tasks to learn from support nodes, and query nodes for evaluation."""
 
     tasks: tuple[NodeLabels, ...]
-    """The supports of each task's classes, oldest task first; a class is in one task only."""
+    """Support nodes of the classes of each task, oldest task first; each class is in one task."""
 
     query: NodeLabels
-    """Other nodes of the same classes, to be classified among all of them."""
+    """Query nodes of the same classes, which are classified among the classes of all tasks."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes of all tasks, task by task: the columns of the scores."""
+        """Classes of all tasks in task order, which are the columns of score matrices."""
         return tuple(name for task in self.tasks for name in task)
 
     @property
     def support(self) -> NodeLabels:
-        """The supports of all tasks together, classes as in :attr:`classes`."""
+        """Support nodes of all tasks, with classes in the order of :attr:`classes`."""
         return NodeLabels({name: rows for task in self.tasks for name, rows in task.items()})
 
     @property
     def targets(self) -> NDArray[np.int64]:
-        """The column of every query's class."""
+        """Column (index in :attr:`classes`) of the class of each query node."""
         return self.query.targets(self.classes)
 
 
 def split_support_query(
     rows: NDArray[np.int64], shots: int, queries: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Disjoint support and query of one class.
+    """Draw disjoint support and query nodes from the nodes of a class.
 
     >>> support, query = split_support_query(np.arange(3), 5, 5, np.random.default_rng(0))
     >>> support.size, query.size
     (2, 1)
 
     Args:
-        shots: How many of them are supports; fewer where that would leave no query. A class of one
-            node has no query.
-        queries: How many of the others are queries, or as many as are left.
-        generator: Decides which ones.
+        rows: Nodes of the class.
+        shots: Number of support nodes; fewer if no query node would be left. The node of a class of
+            one node is a support node.
+        queries: Maximum number of query nodes.
+        generator: Random generator for the choice of nodes.
     """
     shuffled = generator.permutation(rows)
     cut = max(1, min(shots, rows.size - 1))
@@ -58,15 +59,16 @@ def split_support_query(
 def sample_per_class(
     labelled: NodeLabels, count: int, generator: np.random.Generator
 ) -> NodeLabels:
-    """Draw some nodes of every class.
+    """Draw a random sample of the nodes of each class.
 
     >>> labelled = NodeLabels({"many": range(9), "one": [10]})
     >>> sample_per_class(labelled, 3, np.random.default_rng(0)).num_nodes
     4
 
     Args:
-        count: How many nodes of each class; a smaller class gives all of its own.
-        generator: Decides which ones, and their order.
+        labelled: Nodes of each class.
+        count: Number of nodes per class; all nodes of smaller classes are taken.
+        generator: Random generator for the choice and order of nodes.
     """
     return NodeLabels(
         {name: generator.permutation(rows)[:count] for name, rows in labelled.items()}
@@ -76,7 +78,7 @@ def sample_per_class(
 def nway_episodes(
     labels: NodeLabels, *, ways: int, shots: int, queries: int, generator: np.random.Generator
 ) -> Iterator[Episode]:
-    """Yield an endless sequence of tasks.
+    """Yield an endless sequence of random episodes with one task each.
 
     >>> labels = NodeLabels({"a": range(9), "b": range(10, 19), "c": range(20, 29)})
     >>> episodes = nway_episodes(
@@ -86,8 +88,11 @@ def nway_episodes(
     (2, 8)
 
     Args:
-        ways: How many classes a task has (N), or all where there are fewer.
-        shots: How many supports each of them has (K); fewer in a class that is too small.
+        labels: Nodes of every class.
+        ways: Number of classes per episode (N); all classes if there are fewer.
+        shots: Number of support nodes per class (K); fewer in small classes.
+        queries: Maximum number of query nodes per class.
+        generator: Random generator for classes and nodes.
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()

@@ -1,4 +1,4 @@
-"""Graph pseudo-incremental learning: every episode is one more increment of a round."""
+"""Graph pseudo-incremental learning (GPIL): each episode adds classes to the previous one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,31 +13,31 @@ from nodegraft.streams.episodes.episode import Episode, split_support_query
 
 @dataclass(frozen=True, kw_only=True)
 class GPIL:
-    """The paper's sampler (Section 4.1).
+    """Episode sampler of the HAG-Meta paper (Section 4.1).
 
-    A round starts from the base classes. Each episode adds pseudo-novel classes that are new in
-    this round, keeps their supports for the rest of the round, and has queries of every class so
-    far. When fewer than ``ways`` classes are left a new round starts.
+    A round starts from the base classes. Each episode adds ``ways`` pseudo-novel classes that are
+    new in this round, keeps their support nodes for the rest of the round, and has query nodes of
+    every class added so far. A new round starts when fewer than ``ways`` classes are left.
     """
 
     train: NodeLabels
-    """Labels of the base classes and of the pseudo-novel ones."""
+    """Labels of the base and pseudo-novel classes."""
 
     pseudo_novel: tuple[str, ...]
-    """The classes that arrive during a round; the others in ``train`` are the base."""
+    """Classes that arrive during a round; all other classes of ``train`` are base classes."""
 
     ways: int
-    """How many pseudo-novel classes an episode adds (N): at least 1, at most all of them."""
+    """Number of pseudo-novel classes that an episode adds (N): from 1 to their total number."""
 
     shots: int
-    """How many supports each of them has (K); fewer in a class that is too small."""
+    """Number of support nodes of each pseudo-novel class (K); fewer in small classes."""
 
     queries: int
-    """How many queries each class has at most, the base classes included."""
+    """Maximum number of query nodes of each class, including base classes."""
 
     base_shots: int = 20
-    """Number of supports of each base class. Every episode draws other ones, because base classes
-    have many labels; the paper does not state the number."""
+    """Number of support nodes of each base class, which are drawn again in every episode, because
+    base classes have many labels. The paper does not state this number."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.ways <= len(self.pseudo_novel):
@@ -48,14 +48,14 @@ class GPIL:
 
     @property
     def base(self) -> tuple[str, ...]:
-        """The classes known from the start of a round."""
+        """Base classes, which are known from the start of a round."""
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     def episodes(self, generator: np.random.Generator) -> Iterator[Episode]:
-        """Yield the episodes of endless rounds.
+        """Yield an endless sequence of episodes, round after round.
 
         Args:
-            generator: Decides the order of the classes and the nodes.
+            generator: Random generator for the order of classes and the choice of nodes.
         """
         while True:
             yield from self._round(generator)
@@ -63,7 +63,7 @@ class GPIL:
     def _round(self, generator: np.random.Generator) -> Iterator[Episode]:
         order = generator.permutation(self.pseudo_novel).tolist()
         cached: list[NodeLabels] = []
-        # All nodes of a class but its cached supports may be queries.
+        # Query nodes are drawn from all nodes of a class except its cached support nodes.
         others: dict[str, NDArray[np.int64]] = {}
         for start in range(0, len(order) - self.ways + 1, self.ways):
             supports = {}

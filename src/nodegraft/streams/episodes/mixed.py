@@ -1,4 +1,4 @@
-"""Practice without training: some known classes keep few of their labels, the others all."""
+"""Mixed episodes: some known classes have few of their labels, the others all."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,43 +11,41 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.streams.episodes.episode import Episode, sample_per_class
 
 MAX_CLASSES = 100
-"""So many known classes take part at most."""
+"""Maximum number of known classes in the episodes."""
 
 MAX_QUERIES = 8000
-"""So many of their nodes are queried at most: more would sharpen a handful of numbers no further,
-and hold more scores in memory."""
+"""Maximum number of query nodes; more would need more memory for scores without better results."""
 
 MIN_CLASSES = 4
-"""Fewer cannot be halved twice."""
+"""Minimum number of known classes, because they are halved twice."""
 
 
 @dataclass(frozen=True)
 class MixedEpisode(Episode):
-    """An episode with queries of unknown classes, too."""
+    """Episode that also has query nodes of unknown classes."""
 
     unknown: NDArray[np.int64]
-    """Row numbers of nodes whose class is in none of the tasks."""
+    """Rows of query nodes whose class is in none of the tasks."""
 
 
 def mixed_episodes(
     train: NodeLabels, held_out: NodeLabels, shots: Sequence[int], seeds: Seeds
 ) -> Iterator[MixedEpisode]:
-    """Increments of all sizes, made of known classes; none where there are too few to make any.
+    """Yield episodes of different sizes from known classes; none if there are too few classes.
 
-    The first task has classes with all their labels, and held-out nodes as queries; the second has
-    classes with ``shots`` labels, and all their other nodes as queries, as a new class has. Classes
-    left out of an episode provide its nodes of unknown classes. All queries are from one sample of
-    the nodes, so large classes are queried more often.
+    The classes of the first task have all their labels, and held-out nodes as queries. The classes
+    of the second task have ``shots`` labels, like new classes, and all their other nodes as
+    queries. The nodes of classes that are not in an episode are its queries of unknown classes. All
+    queries are from one sample of the nodes, so large classes have more queries.
 
     Args:
-        train: The labels of the known classes.
-        held_out: Other nodes of the same classes; a class without any takes no part.
-        shots: How many labels the classes of the second task have: one or several numbers, each
-            with episodes of its own.
-        seeds: Decide which classes are in which task, and which of their nodes are supports.
+        train: Labels of the known classes.
+        held_out: Held-out nodes of the known classes; classes without held-out nodes are not used.
+        shots: Numbers of labels per class of the second task; each number has its own episodes.
+        seeds: Seeds for the choice of classes for each task and of their support nodes.
     """
     generator = seeds.generator("mixed episodes")
-    # Names are sorted, so that episodes do not depend on the order of the classes in `train`.
+    # Class names are sorted, so that episodes do not depend on the order of classes in `train`.
     classes = sorted(name for name in train if held_out.get(name, train[name][:0]).size)
     if len(classes) < MIN_CLASSES:
         return
@@ -68,10 +66,10 @@ def mixed_episodes(
 def _mixes(
     classes: list[str], shots: Sequence[int], generator: np.random.Generator
 ) -> Iterator[tuple[list[str], list[str], int]]:
-    """Yield the classes of an episode, which of them are new, and how many labels those have.
+    """Yield the classes of each episode, its new classes, and their number of labels.
 
-    All classes and each half of them, to see what their number does; in each, none is new, or one
-    half after the other.
+    Episodes have all classes, or one half of them, so that their number varies. In each of these
+    sets there is an episode without new classes, and one with each half of the set as new classes.
     """
     half = len(classes) // 2
     for present in (classes, classes[:half], classes[half:]):
@@ -83,7 +81,7 @@ def _mixes(
 
 
 def queried_nodes(episodes: Sequence[MixedEpisode]) -> NDArray[np.int64]:
-    """Return the nodes that are a query of any episode, those of unknown classes among them.
+    """Return the query nodes of all episodes, including query nodes of unknown classes.
 
     Args:
         episodes: At least one episode.
