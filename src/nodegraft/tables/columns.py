@@ -212,7 +212,7 @@ class SourceTable:
 
 
 def are_integers(texts: Any) -> NDArray[np.bool_]:
-    """Return whether each text is an integer key: digits without leading zeros or blanks.
+    """Return whether each text is a 64-bit integer, written without leading zeros or blanks.
 
     Missing texts count as integers.
 

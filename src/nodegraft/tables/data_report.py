@@ -11,7 +11,7 @@ from nodegraft.base.errors import DataError, TablesError
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding about a table: description, count, examples, and whether it blocks the import."""
+    """Finding about a table: description, count, examples, and whether it must be corrected."""
 
     what: str
     """Description of the finding; its first word says what is counted: nodes, edges or rows."""

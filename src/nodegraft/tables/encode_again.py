@@ -1,4 +1,4 @@
-"""Features of a graph by another text encoder; keys and edges stay."""
+"""Encode the texts of a graph's nodes with another text encoder; keys and edges do not change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,12 +18,15 @@ from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import different_nodes
 
 Encoders: TypeAlias = str | Iterable[str]
-"""Name of a text encoder, or several."""
+"""Name of one text encoder, or several names."""
 
 
 @dataclass(frozen=True)
 class TextEncoding:
-    """Another text encoder for a graph, and the texts, which the graph does not have."""
+    """New text encoders for a graph, and the node table with the texts.
+
+    The table is needed because a graph stores features, not texts.
+    """
 
     encoders: tuple[str, ...]
     """Names of the text encoders."""
