@@ -242,7 +242,7 @@ class FeatureRecipe:
 
     @property
     def words(self) -> list[str]:
-        """Words of the TF-IDF features, which come first; empty without TF-IDF."""
+        """Words of the TF-IDF features if TF-IDF is the first encoder; else empty."""
         first = next(iter(self.encoders), None)
         return first.feature_names if isinstance(first, TextColumns) else []
 

@@ -209,6 +209,6 @@ class TextColumns(ColumnEncoder):
 
 
 def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
-    """Join the texts of several columns, so that there is one text per row; skip missing texts."""
+    """Join the texts of several columns to one text per row; a missing text counts as empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]
