@@ -18,7 +18,7 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""Possible column separators of CSV files; the first is used if the header has none of them."""
+"""Column separators that are guessed from a CSV header; on a tie the earlier one is used."""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
