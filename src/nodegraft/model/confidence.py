@@ -80,7 +80,7 @@ def known_at_even_share(known: float, share: float) -> float:
 
 
 def share_note(probability: float, known: float, share: float | None, world: World) -> str | None:
-    """Return a note if the estimated share of known nodes is missing or changes confidence a lot.
+    """Return a note if the open-set score is missing, or the estimated share matters a lot.
 
     >>> share_note(0.6, 0.08, 0.25, "closed") is None
     True

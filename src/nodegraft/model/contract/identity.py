@@ -121,9 +121,9 @@ def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what:
 
 
 def check_rows_beside_the_graph(case: Case) -> None:
-    """Require that the prediction of a new row depends neither on other new rows nor on earlier.
+    """Require that new rows are scored independently and do not change scores of the graph's nodes.
 
-    New rows must not change the graph. A method may also not support new rows.
+    A method without support for new rows passes, too.
     """
     model, graph = case.taught(), case.graph
     before = scores(model, graph)
