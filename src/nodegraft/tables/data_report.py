@@ -17,7 +17,7 @@ class Finding:
     """Description of the finding; its first word says what is counted: nodes, edges or rows."""
 
     count: int
-    """Number of nodes, edges or rows."""
+    """Number of nodes, edges or rows to which the finding applies."""
 
     examples: tuple[str, ...] = ()
     """Examples of the counted nodes, edges or rows."""
@@ -26,7 +26,7 @@ class Finding:
     """How ``repair=True`` corrects the data; empty if no correction is needed."""
 
     where: str = ""
-    """Column and table of the finding."""
+    """Names of the column and the table with the finding."""
 
     fatal: bool = False
     """Whether ``repair=True`` cannot correct the data; ``blocking`` then says what to do."""

@@ -55,7 +55,7 @@ class GivenEdges:
     """Row of each edge's target node."""
 
     kinds: Mapping[str, IntArray]
-    """Edge type -> positions of its edges."""
+    """Edge type -> positions of its edges in ``source`` and ``target``."""
 
     weights: NDArray[np.float64] | None
     """Weight of each edge; None if all weights are 1."""

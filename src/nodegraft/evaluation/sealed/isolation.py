@@ -15,7 +15,8 @@ from pathlib import Path
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _NO_NEW_PRIVILEGES, _SIGNAL_AT_PARENTS_END = 38, 1
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # equal on every architecture
+# Landlock system calls have the same numbers on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_ONLY = 1
 _BENEATH_PATH = 1
 
