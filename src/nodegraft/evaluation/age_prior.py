@@ -1,4 +1,4 @@
-"""Age prior: what the session in which a node appeared says about its class."""
+"""Age prior: information about a node's class from the session in which the node appeared."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from nodegraft.graph.view import GraphView
 
 ROUNDS = 10
-"""Rounds of estimating shares and predictions from each other."""
+"""Number of rounds that alternately estimate shares and predictions."""
 
 POWERS: tuple[float, ...] = tuple((2.0 ** np.arange(-3, 8.25, 0.25)).tolist())
-"""Powers that :func:`fit_power` chooses from."""
+"""Candidate powers for :func:`fit_power`."""
 
 SMOOTHING = 1.0
-"""Nodes of the average age that every class is given beside its own."""
+"""Pseudo-count: number of nodes with the average age distribution that is added to each class."""
 
 _TINY = 1e-12
 
@@ -23,7 +23,7 @@ def first_sessions(views: Sequence[GraphView]) -> NDArray[np.int64]:
     """Return the session in which each visible node of the last view appeared.
 
     Args:
-        views: The view of each session so far, in their order.
+        views: Views of all sessions so far, in order.
     """
     hidden = [~np.isin(views[-1].rows, view.rows) for view in views]
     sessions: NDArray[np.int64] = np.sum(hidden, axis=0, dtype=np.int64)
@@ -31,14 +31,14 @@ def first_sessions(views: Sequence[GraphView]) -> NDArray[np.int64]:
 
 
 def fit_power(probabilities: NDArray[np.float64], targets: NDArray[np.int64]) -> float:
-    """Return the power of predicted probabilities that fits labels best, by likelihood.
+    """Return the power of predicted probabilities that maximises the likelihood of the labels.
 
-    A method whose probabilities are too flat would follow any prior; with the power (the inverse of
-    a temperature) its own evidence keeps the weight that it deserves.
+    It is the inverse of a temperature. Without it, a prior would dominate a method whose
+    probabilities are too flat.
 
     Args:
         probabilities: Predicted probabilities, nodes x classes, of labelled nodes.
-        targets: Column of the class of each of these nodes.
+        targets: Column of the true class of each of these nodes.
     """
 
     def likelihood(power: float) -> float:
@@ -49,7 +49,7 @@ def fit_power(probabilities: NDArray[np.float64], targets: NDArray[np.int64]) ->
 
 
 def raised(probabilities: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return probabilities to a power, divided by their sum."""
+    """Raise probabilities to a power and normalise each row to sum 1."""
     logarithms = power * np.log(probabilities.clip(_TINY))
     exponentials = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     return _normalised(exponentials)
@@ -61,18 +61,18 @@ def with_age_prior(
     arrived: NDArray[np.int64],
     lead: int,
 ) -> NDArray[np.float64]:
-    r"""Return probabilities that use the age of nodes, estimated without the labels of these nodes.
+    r"""Return probabilities updated with an age prior, which is estimated without labels.
 
-    With the share of a class's nodes that appeared in session :math:`a` as :math:`P(a \mid c)`,
-    :math:`P'(c \mid x, a) \propto P(c \mid x) P(a \mid c)`. The shares are means over the nodes,
-    weighted by :math:`P'`, in :data:`ROUNDS` rounds. Before the first, classes are excluded that
-    arrived more than ``lead`` sessions after the node.
+    :math:`P'(c \mid x, a) \propto P(c \mid x) P(a \mid c)`, where :math:`P(a \mid c)` is the share
+    of the nodes of class :math:`c` that appeared in session :math:`a`. The shares are means over
+    the nodes, weighted by :math:`P'`, and are updated in :data:`ROUNDS` rounds. Before the first
+    round, classes that arrived more than ``lead`` sessions after a node are excluded for it.
 
     Args:
-        probabilities: Predicted probabilities, nodes x classes, of all nodes without a label.
+        probabilities: Predicted probabilities, nodes x classes, of all unlabelled nodes.
         ages: Session in which each of these nodes appeared.
         arrived: Session in which each class arrived.
-        lead: Largest number of sessions by which a labelled node appeared before its class.
+        lead: Maximum number of sessions by which a labelled node appeared before its class.
     """
     average = np.bincount(ages) / ages.size
     members = np.eye(average.size)[ages]
@@ -90,10 +90,12 @@ def with_true_ages(
     ages: NDArray[np.int64],
     targets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Like :func:`with_age_prior`, with the true shares of ages, which no method may know.
+    """Like :func:`with_age_prior`, but use the true shares of ages, which no method may know.
 
     Args:
-        targets: Column of the class of each node.
+        probabilities: Predicted probabilities, nodes x classes.
+        ages: Session in which each node appeared.
+        targets: Column of the true class of each node.
     """
     shares = np.zeros((int(ages.max()) + 1, probabilities.shape[1]))
     np.add.at(shares, (ages, targets), 1.0)

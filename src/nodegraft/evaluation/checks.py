@@ -1,7 +1,7 @@
-"""Leak checks for authors of methods: a method must see no hidden label and no later class.
+"""Leak checks for authors of methods: a method must not see hidden labels or later classes.
 
-They run over every method of this package, and must catch every planted cheat. Checks of the other
-rules are in :mod:`nodegraft.model.checks`.
+The tests run them on every method of this package, and on methods with deliberate leaks, which they
+must detect. Checks of other rules are in :mod:`nodegraft.model.checks`.
 """
 
 import gc
@@ -28,15 +28,15 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
-# Every object leads to these, and they lead to everything in the process.
+# References to these types are not followed: they reach every object of the process.
 _EVERYWHERE = (type, types.ModuleType, types.BuiltinFunctionType)
 
 
 def labelled_rows_within_reach(*given: Any) -> NDArray[np.int64]:
-    """Return the rows of every :class:`~nodegraft.graph.labels.NodeLabels` that objects lead to.
+    """Return the rows of all :class:`~nodegraft.graph.labels.NodeLabels` reachable from objects.
 
-    Attributes, items, closures, bound methods and suspended generators are followed; the contents
-    of modules are not.
+    The search follows attributes, items, closures, bound methods and suspended generators, but not
+    the contents of modules.
 
     Args:
         given: Objects that a method receives.
@@ -57,7 +57,7 @@ def labelled_rows_within_reach(*given: Any) -> NDArray[np.int64]:
 
 def _references(value: Any) -> list[Any]:
     if isinstance(value, types.FunctionType):
-        # The globals of a function are those of its module, which are not followed.
+        # Do not follow the globals of a function, because they are the contents of its module.
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return [*cells, value.__defaults__, value.__kwdefaults__]
     if isinstance(value, np.ndarray) and value.dtype != object:
@@ -75,24 +75,27 @@ SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3
 def small_stream(
     sparse: bool = True, seed: int = 0, arrival: Arrival = "growing", nodes: int = 400
 ) -> ClassStream:
-    """Return a stream with 13 classes and four sessions.
+    """Return a random stream with 13 classes and four sessions.
 
     Args:
         sparse: Whether features are sparse.
+        seed: Random seed of the split into sessions.
+        arrival: When nodes become visible.
+        nodes: Number of nodes.
     """
     graph, labels = BlockModel(nodes=nodes, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
 
 
 def check_no_leaks(method: str | Make, nodes: int = 400) -> list[str]:
-    """Run all leak checks on a method; the first that fails raises an error with what was seen.
+    """Run all leak checks on a method; raise an error that describes the first leak found.
 
     Args:
-        method: Name of the method, or a class or function that returns one.
-        nodes: Number of nodes of the graph. A method may behave differently on a large one.
+        method: Name of the method, or a class or function that returns a method.
+        nodes: Number of nodes of the graph. A method may behave differently on a large graph.
 
     Returns:
-        What was checked.
+        Descriptions of the checks.
     """
     make: Make = REGISTRY.get(method) if isinstance(method, str) else method
     for sparse in (True, False):
@@ -121,10 +124,12 @@ def scores_in_evaluation(method: Method, stream: ClassStream) -> list[Scores]:
 
 
 def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: int) -> None:
-    """Check that scrambling later classes changes no score before they arrive, bit for bit.
+    """Check that scrambling later classes changes no bit of any score before they arrive.
 
     Args:
-        last: The session after which everything is scrambled.
+        make: Function that returns the method.
+        stream: Stream of sessions.
+        last: Last session that is not scrambled.
     """
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_future_scrambled(stream, last))
@@ -136,7 +141,7 @@ def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: i
 
 
 def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
-    """Check that scrambling all query labels changes no score, bit for bit."""
+    """Check that scrambling all query labels changes no bit of any score."""
     honest = scores_in_evaluation(make(), stream)
     damaged = scores_in_evaluation(make(), with_query_labels_scrambled(stream))
     for index, (expected, actual) in enumerate(zip(honest, damaged, strict=True)):
@@ -144,7 +149,7 @@ def check_independent_of_query_labels(make: Make, stream: ClassStream) -> None:
 
 
 def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
-    """Check that the scores of a node alone and in a shuffled batch are equal (1e-6)."""
+    """Check that a node's scores do not depend on the batch, with a tolerance of 1e-6."""
     method = make()
     evaluate(method, stream)
     last = stream.session(len(stream) - 1)
@@ -160,16 +165,16 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
 
 
 def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
-    """Return a stream whose features, edges and labels are noise after a session.
+    """Return a stream whose features, edges and labels after session `last` are noise.
 
-    Nodes that are visible by then stay visible, with their features and edges, even if their class
+    Nodes that are visible in that session keep their features and edges, even if their class
     arrives later; only their labels change.
     """
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[last * split.setting.ways :]
     unseen_or_validation = stream._entry > last
     unseen = unseen_or_validation.copy()
-    unseen[split.members.select(split.validation).rows()] = False  # rehearsals see these
+    unseen[split.members.select(split.validation).rows()] = False  # Rehearsals see these nodes.
     graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
     shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
@@ -180,7 +185,7 @@ def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
 
 
 def with_query_labels_scrambled(stream: ClassStream) -> ClassStream:
-    """Return a stream in which query nodes of one session, visible together, swap their labels."""
+    """Return a stream in which query nodes that become visible together have permuted labels."""
     split, noise = stream.split, np.random.default_rng(2)
     query: dict[str, NDArray[np.int64]] = {}
     for index in range(1, len(stream)):

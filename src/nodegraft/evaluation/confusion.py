@@ -1,4 +1,4 @@
-"""Confusion matrix and classification report of scikit-learn, by class names."""
+"""Confusion matrix and classification report by class name, computed with scikit-learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 from nodegraft.base.tabular import Tabular
 
 _ABSTAINED = ""
-"""Stands for a withheld prediction; no class has this name."""
+"""Placeholder for an abstained prediction (None); no class has this name."""
 
 
 @dataclass(frozen=True, repr=False)
 class ConfusionMatrix(Tabular):
-    """Number of nodes by true and predicted class."""
+    """Confusion matrix: number of nodes for each pair of true and predicted class."""
 
     classes: tuple[str, ...]
-    """All true or predicted classes, sorted."""
+    """Names of all true or predicted classes, sorted."""
 
     counts: NDArray[np.int64]
-    """Counts: true class x predicted class."""
+    """Number of nodes: true classes x predicted classes."""
 
     abstained: NDArray[np.int64]
-    """Number of withheld predictions for each true class."""
+    """Number of nodes of each true class for which the model abstained."""
 
     @classmethod
     def of(cls, truth: Sequence[str], predictions: Sequence[str | None]) -> "ConfusionMatrix":
-        """Return the matrix for true and predicted classes.
+        """Compute the confusion matrix of predictions.
 
         >>> seen = ConfusionMatrix.of(["hats", "hats", "caps"], ["hats", "caps", None])
         >>> seen.classes, seen.counts.tolist(), seen.abstained.tolist()
@@ -37,9 +37,9 @@ class ConfusionMatrix(Tabular):
 
         Args:
             truth: True class of each node.
-            predictions: Predicted class of each node; None where it is withheld.
+            predictions: Predicted class of each node; None if the model abstained.
         """
-        # Imported here because it is slow to import.
+        # Imported here because scikit-learn is slow to import.
         from sklearn.metrics import confusion_matrix
 
         classes = _classes(truth, predictions)
@@ -47,7 +47,7 @@ class ConfusionMatrix(Tabular):
         return cls(classes, counts[:-1, :-1], counts[:-1, -1])
 
     def mistakes(self) -> list[tuple[str, str, int]]:
-        """Return true class, predicted class and number of nodes, the most frequent first.
+        """Return (true class, predicted class, number of nodes) of each mistake, by frequency.
 
         >>> ConfusionMatrix.of(["hats", "hats"], ["caps", "hats"]).mistakes()
         [('hats', 'caps', 1)]
@@ -58,24 +58,27 @@ class ConfusionMatrix(Tabular):
         return sorted(found, key=lambda one: -one[2])
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the mistakes as plain JSON."""
+        """Return :meth:`mistakes` as plain JSON."""
         names = ("class", "prediction", "nodes")
         return [dict(zip(names, mistake, strict=True)) for mistake in self.mistakes()]
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for each true class: name, a column for each predicted class, abstained."""
-        # A dict would not do: a class may have the name of another column.
+        """Return an Arrow table with one row per true class.
+
+        Columns are the true class, the count of each predicted class, and ``abstained``.
+        """
+        # Do not use a dict, because a class may have the same name as another column.
         columns: list[Any] = [list(self.classes), *self.counts.T, self.abstained]
         names = ["true class", *self.classes, "abstained"]
         return pa.Table.from_arrays([pa.array(column) for column in columns], names=names)
 
 
 def classification_report(truth: Sequence[str], predictions: Sequence[str | None]) -> str:
-    """Return precision, recall and F1 of each class, as scikit-learn prints them.
+    """Return precision, recall and F1 of each class as scikit-learn's text report.
 
     Args:
         truth: True class of each node.
-        predictions: Predicted class of each node; None where it is withheld.
+        predictions: Predicted class of each node; None if the model abstained.
     """
     from sklearn.metrics import classification_report
 

@@ -1,4 +1,4 @@
-"""Metrics as pure functions. Accuracies are shares between 0 and 1."""
+"""Metrics as pure functions; accuracies are between 0 and 1."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,16 @@ Bools = NDArray[np.bool_]
 
 
 def interval(values: Floats, confidence: float = 0.95) -> float:
-    """Return half the width of the mean's confidence interval by Student's t; 0 for one value.
+    """Return the half-width of the mean's confidence interval (Student's t); 0 for one value.
 
     >>> round(interval(np.array([1.0, 2.0, 3.0])), 2)
     2.48
 
     Args:
-        confidence: Probability that such an interval contains the mean.
+        values: Sample.
+        confidence: Probability that such an interval contains the true mean.
     """
-    # scipy.stats takes longer to import than the rest of a command.
+    # scipy.stats is slow to import: it takes longer than the rest of a command.
     from scipy.special import stdtrit
 
     if values.size < 2:
@@ -31,9 +32,9 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
 
 
 def share_interval(right: int, asked: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share, by Wilson's score (1927).
+    """Return the 95 % confidence interval of an accuracy `right / asked` (Wilson's score, 1927).
 
-    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), which is never empty, even if all
+    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n). Its width is never 0, even if all
     predictions are correct.
 
     >>> low, high = share_interval(9, 10)
@@ -58,21 +59,21 @@ def harmonic_mean(first: float, second: float) -> float:
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """Return PD = A0 - AT of the paper. It rewards a weak start: never sort by it."""
+    """Return the paper's PD = A0 - AT. Do not rank by it: a low first accuracy improves it."""
     return accuracies[0] - accuracies[-1]
 
 
 def relative_performance_drop(accuracies: list[float]) -> float:
-    """Return RPD = PD / A0 of the paper."""
+    """Return the paper's RPD = PD / A0."""
     return performance_drop(accuracies) / accuracies[0] if accuracies[0] else 0.0
 
 
 @dataclass(frozen=True)
 class QueryOutcomes:
-    """Query nodes of one session, and whether their predictions are correct."""
+    """Query nodes of a session, and whether each prediction is correct."""
 
     nodes: Ints
-    """Nodes, ascending, by numbers that are the same in every session."""
+    """Node numbers, ascending; a node has the same number in every session."""
 
     classes: Ints
     """Number of each node's class, from 0."""
@@ -82,10 +83,10 @@ class QueryOutcomes:
 
 
 def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
-    """Return the mean over classes of the largest drop of recall from any session to the last.
+    """Return the mean over classes of the maximum drop in recall from any session to the last.
 
-    Each drop is taken over the query nodes of both sessions. Classes of the last session are left
-    out.
+    Each drop is computed on the query nodes that both sessions share. Classes of the last session
+    are not counted.
 
     >>> before = QueryOutcomes(np.array([1, 2]), np.zeros(2, int), np.array([True, True]))
     >>> after = QueryOutcomes(np.array([1, 2]), np.zeros(2, int), np.array([True, False]))
@@ -93,7 +94,7 @@ def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
     0.5
 
     Args:
-        sessions: Outcomes in the order of sessions.
+        sessions: Outcomes of each session, in order.
     """
     last = sessions[-1]
     count = int(last.classes.max()) + 1
@@ -110,7 +111,7 @@ def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
 
 
 def anytime_accuracy(matrix: Floats) -> float:
-    r"""Return the mean over sessions of the mean accuracy on all groups of classes that arrived.
+    r"""Return the mean over sessions of the mean accuracy on the class groups that have arrived.
 
     With :math:`M_{ti}` the accuracy after session t on the classes that arrived in session i, and T
     the last session: the mean over t of :math:`\frac{1}{t+1}\sum_{i \le t} M_{ti}`.
@@ -119,16 +120,16 @@ def anytime_accuracy(matrix: Floats) -> float:
     0.65
 
     Args:
-        matrix: Accuracy, sessions x groups; a group's values before its session are not read.
+        matrix: Accuracy, sessions x class groups; values before a group's session are ignored.
     """
     return float(np.mean([row[: index + 1].mean() for index, row in enumerate(matrix)]))
 
 
 def backward_transfer(matrix: Floats) -> float | None:
-    """Return the mean over earlier groups of last accuracy minus accuracy in their own session.
+    """Return the mean change of accuracy on earlier groups, from their own session to the last.
 
     The mean of :math:`M_{Ti} - M_{ii}` over i < T: the average forgetting (AF) of CGLB, and that of
-    BeGin with the other sign. None with one session.
+    BeGin with the opposite sign. None if there is only one session.
 
     >>> round(backward_transfer(np.array([[0.8, np.nan], [0.6, 0.4]])), 2)
     -0.2
@@ -141,31 +142,32 @@ def backward_transfer(matrix: Floats) -> float | None:
 
 
 def forward_transfer(matrix: Floats, untrained: Floats) -> float | None:
-    """Return how much earlier sessions help with a group of classes before it is learned.
+    """Return how much earlier sessions improve the accuracy on a class group before it is learned.
 
-    The mean of :math:`M_{i-1,i} - R_i` over i > 0, BeGin's FWT, with R the accuracy of an untrained
-    model. None with one session. A class of our streams cannot be predicted before it arrives, so
-    that the value says nothing about them.
+    The mean of :math:`M_{i-1,i} - R_i` over i > 0 (FWT of BeGin), where R is the accuracy of an
+    untrained model. None if there is only one session. The value is meaningless for our streams,
+    because their classes cannot be predicted before they arrive.
 
     >>> round(forward_transfer(np.array([[0.8, 0.3], [0.6, 0.4]]), np.array([0.1, 0.2])), 2)
     0.1
 
     Args:
-        matrix: As for :func:`anytime_accuracy`, with the values of each group one session before
-            its own.
-        untrained: Accuracy of an untrained model on each group.
+        matrix: As for :func:`anytime_accuracy`, but also with the accuracy on each group one
+            session before its own.
+        untrained: Accuracy of an untrained model on each class group.
     """
     differences = np.diagonal(matrix, 1) - untrained[1:]
     return float(differences.mean()) if differences.size else None
 
 
 def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 15) -> float:
-    """Return the mean gap of confidence and accuracy over equal-width bins, weighted by size.
+    """Return the mean gap between confidence and accuracy over equal-width bins, weighted by size.
 
     >>> expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])).__round__(3)
     0.3
 
     Args:
+        confidence: Confidence of each prediction.
         correct: Whether each prediction is correct.
         bins: Number of bins between 0 and 1.
     """
@@ -175,7 +177,9 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 
 
 def auroc(positive: Floats, negative: Floats) -> float:
-    """Return the probability that a positive number exceeds a negative one; ties count half.
+    """Return the AUROC: the probability that a positive score exceeds a negative score.
+
+    Ties count half.
 
     >>> auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
@@ -187,14 +191,15 @@ def auroc(positive: Floats, negative: Floats) -> float:
 
 
 def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) -> float:
-    """Return the accuracy on the most confident share of nodes.
+    """Return the accuracy on the share of nodes with the highest confidence.
 
     >>> accuracy_at_coverage(np.array([0.9, 0.2]), np.array([True, False]), 0.5)
     1.0
 
     Args:
+        confidence: Confidence of each prediction.
         correct: Whether each prediction is correct.
-        coverage: Share of nodes that are predicted; the method abstains on the others.
+        coverage: Share of nodes that are predicted; the method abstains on the other nodes.
     """
     count = max(1, round(coverage * confidence.size))
     most = np.argsort(-confidence, kind="stable")[:count]

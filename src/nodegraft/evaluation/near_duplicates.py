@@ -1,4 +1,4 @@
-"""Near-duplicates: nodes whose features are those of a labelled node."""
+"""Near-duplicates: nodes with exactly the features of a labelled node."""
 
 from itertools import pairwise
 
@@ -14,12 +14,13 @@ def same_as_labelled(
 ) -> NDArray[np.bool_]:
     """Return whether each row has exactly the features of a labelled row.
 
-    Datasets without texts can be compared, too, and equal texts give equal features. Rows without
-    any feature are equal to no other.
+    Features are compared instead of texts, because some datasets have no texts, and equal texts
+    have equal features. A row without features is never a duplicate.
 
     Args:
-        rows: Rows to compare.
-        labelled: Rows of labelled nodes.
+        view: Visible part of the graph.
+        rows: Row numbers of the nodes to compare.
+        labelled: Row numbers of the labelled nodes.
     """
     known = set(_features(view, labelled)) - {b""}
     return np.array([features in known for features in _features(view, rows)], dtype=bool)

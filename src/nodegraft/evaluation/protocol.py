@@ -1,4 +1,4 @@
-"""The strict protocol: train on a stream session by session and measure on all classes so far."""
+"""Strict protocol: train on a stream session by session, and measure on all classes so far."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -26,14 +26,14 @@ from nodegraft.streams.stream import ClassStream
 
 STRICT = "strict"
 UPPER_REFERENCE = "many-shot (upper reference)"
-"""Protocol name in records of methods that learn new classes from most of their nodes."""
+"""Protocol name in records of methods that train on most nodes of new classes."""
 
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
 class SessionResult:
-    """Measures of one session. Accuracies are shares between 0 and 1."""
+    """Metrics of one session; accuracies are between 0 and 1."""
 
     index: int
     """Number of the session."""
@@ -48,10 +48,10 @@ class SessionResult:
     """Number of query nodes."""
 
     macro_accuracy: float
-    """Mean recall over all classes."""
+    """Mean recall over all classes so far."""
 
     micro_accuracy: float
-    """Share of correct predictions over all query nodes."""
+    """Share of query nodes that are predicted correctly."""
 
     base_accuracy: float
     """Macro accuracy over base classes."""
@@ -69,35 +69,36 @@ class SessionResult:
     """Harmonic mean of ``known_accuracy`` and ``novel_accuracy``; None in session 0."""
 
     expected_calibration_error: float
-    """Mean gap between confidence and accuracy."""
+    """Mean gap between confidence and accuracy over bins of confidence."""
 
     unknown_auroc: float | None
-    """AUROC of confidence between query nodes and visible nodes of classes that have not arrived;
+    """AUROC of confidence: query nodes against visible nodes whose classes have not arrived yet.
+
     None without such nodes."""
 
     accuracy_at_coverage: dict[str, float]
-    """Coverage, the share of nodes with the highest confidence -> accuracy on these nodes."""
+    """Coverage -> accuracy on this share of nodes, those with the highest confidence."""
 
     seconds: float
-    """Training time."""
+    """Training time in seconds."""
 
     query_seconds: float
-    """Prediction time."""
+    """Prediction time in seconds."""
 
     peak_bytes: int
-    """Growth of resident memory during training."""
+    """Increase of resident memory during training, in bytes."""
 
     kept_bytes: int
-    """Size of the model's learned state."""
+    """Size of the model's learned state in bytes."""
 
     recall: dict[str, float] = field(repr=False)
-    """Class -> share of its query nodes that are predicted correctly."""
+    """Class name -> share of its query nodes that are predicted correctly."""
 
     queries_by_class: dict[str, int] = field(repr=False)
-    """Class -> number of its query nodes."""
+    """Class name -> number of its query nodes."""
 
     outcomes: QueryOutcomes = field(repr=False)
-    """Outcome of each query node; not in the record."""
+    """Outcome of each query node; not stored in records."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,11 @@ class StreamResult:
     """Results of all sessions of one evaluation."""
 
     sessions: tuple[SessionResult, ...]
-    """Results in the order of sessions."""
+    """Results of each session, in order."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Accuracy of the first and last session and on average, PD, RPD, forgetting and costs.
+        """Summary as JSON: first, last and average accuracy, PD, RPD, forgetting and costs.
 
         The AUROC of unknown classes is averaged over the sessions after the first."""
         macro = [session.macro_accuracy for session in self.sessions]
@@ -145,12 +146,12 @@ class StreamResult:
 def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT) -> StreamResult:
     """Train a method on a stream and measure it after every session.
 
-    The method gets views and support labels. Query labels never leave this module.
+    The method gets only views and support labels. Query labels never leave this module.
 
     Args:
-        method: The method; it is fitted from the start.
-        stream: The sessions.
-        listener: Receives progress and the result of every session.
+        method: The method; an earlier fit is discarded.
+        stream: Stream of sessions.
+        listener: Receives progress events and the result of every session.
     """
     results = []
     for session in stream:
@@ -162,7 +163,7 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
 
 
 def teach(method: Method, session: Session, stream: ClassStream, listener: Listener) -> None:
-    """Train a method on a session: fit in session 0, else add the new classes."""
+    """Train a method on a session: ``fit`` in session 0, ``add_classes`` in later sessions."""
     if session.index == 0:
         method.fit(session.view, stream.curriculum, listener=listener)
     else:
@@ -172,8 +173,8 @@ def teach(method: Method, session: Session, stream: ClassStream, listener: Liste
 def measure(
     method: Method, session: Session, split: ClassSplit, work: Measurement
 ) -> SessionResult:
-    """Predict every query node of a session and compare with its label."""
-    # Nodes are predicted in row order, so that their order does not reveal their class.
+    """Predict every query node of a session and compare the prediction with its label."""
+    # Predict nodes in row order: the order of the query labels would reveal their classes.
     rows = np.sort(session.query.rows())
     with Measurement() as prediction:
         scores = method.score_rows(session.view, rows)
@@ -187,7 +188,7 @@ def measure(
 
 
 def rows_of_later_classes(session: Session, split: ClassSplit) -> NDArray[np.int64]:
-    """Return the visible nodes whose class has not arrived yet, ascending."""
+    """Return the rows of visible nodes whose class has not arrived yet, ascending."""
     later = split.query.select([name for name in split.novel if name not in session.query])
     return np.intersect1d(later.rows(), session.view.rows)
 
@@ -197,28 +198,28 @@ class QueryScores:
     """Predicted probabilities of the query nodes of a session."""
 
     rows: NDArray[np.int64]
-    """Query nodes, ascending."""
+    """Rows of the query nodes, ascending."""
 
     shares: NDArray[np.float64]
-    """Probability of each candidate: nodes x candidates."""
+    """Probability of each candidate class: nodes x candidates."""
 
     unknown_auroc: float | None = None
     """As in :class:`SessionResult`."""
 
     columns: NDArray[np.int64] | None = None
-    """Class number of each candidate, -1 for one that is always wrong; None if candidates are the
-    known classes in their order."""
+    """Class number of each candidate, -1 for a candidate that is always wrong; None if the
+    candidates are the known classes in order."""
 
 
 class Fitted(Protocol):
-    """What a result says about a method itself."""
+    """Fitted method, as far as a session result needs it."""
 
     @property
     def classes_(self) -> tuple[str, ...]:
         """Names of the known classes."""
 
     def kept_bytes(self) -> int:
-        """Return the size of the learned state."""
+        """Return the size of the learned state in bytes."""
 
 
 def session_result(
@@ -229,7 +230,7 @@ def session_result(
     work: Measurement,
     prediction: Measurement,
 ) -> SessionResult:
-    """Compare predictions with the labels of query nodes."""
+    """Compute the metrics of a session from predictions and the labels of query nodes."""
     classes, confidence = predicted.shares.argmax(axis=1), predicted.shares.max(axis=1)
     if predicted.columns is not None:
         classes = predicted.columns[classes]

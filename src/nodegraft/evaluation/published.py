@@ -1,12 +1,12 @@
-"""The evaluation of the paper's authors with its leaks and errors; each can be switched off.
+"""Published protocol: the evaluation of the paper's authors, with leaks that can be switched off.
 
-It follows their code (github.com/Zhen-Tan-dmml/GFCIL, commit 9b78210). Results are marked leaky and
-cannot be compared with the strict protocol, not even with everything switched off, because
-prototypes of old classes are computed again in every session.
+It follows their code (github.com/Zhen-Tan-dmml/GFCIL, commit 9b78210), including its errors.
+Results are marked as leaky. They cannot be compared with the strict protocol, even if all leaks are
+switched off, because prototypes of old classes are recomputed in every session.
 
-Differences to their code: dropout is in the encoder only, not in the attentions; weights of
+Differences from their code: dropout is only in the encoder, not in the attentions; weights of
 supports are a softmax; all classes of session 0 are one task; training uses 60 % of the nodes of a
-class, theirs uses 400.
+class instead of 400 nodes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,45 +34,47 @@ QUERIES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Ingredients:
-    """Switches for what the authors' evaluation does and the strict one does not; all are on."""
+    """Switches for differences between the published and the strict protocol; all are on."""
 
     step: bool = True
-    """Take a gradient step on the loss of query labels after each session with new classes, which
-    affects later sessions. (Our optimiser starts fresh; theirs continues from meta-training.)"""
+    """Take a gradient step on the loss of query labels after each session with new classes.
+
+    The step affects later sessions. Our optimiser starts with a new state; theirs continues from
+    meta-training."""
 
     before_step: bool = True
-    """Report the accuracy before the gradient step of the session."""
+    """Report the accuracy from before the gradient step of the session."""
 
     dropout: bool = True
-    """Keep dropout on while accuracy is measured."""
+    """Keep dropout active while accuracy is measured."""
 
     all_nodes: bool = True
-    """Compute prototypes of old classes from all their nodes, query nodes included."""
+    """Compute prototypes of old classes from all their nodes, including query nodes."""
 
     doubled: bool = True
-    """List the classes of the session twice among the candidates; only the second is correct."""
+    """List each class of the session twice among the candidates; only the second is correct."""
 
     taught_queries: bool = True
-    """Draw query nodes from all nodes of a class, training nodes included; only the supports of the
-    current session are left out."""
+    """Draw query nodes from all nodes of a class, including training nodes; exclude only the
+    supports of the current session."""
 
     full_degrees: bool = True
-    """Compute degrees and normalisation on the full graph, later classes included, in training and
-    prediction."""
+    """Compute degrees and normalisation on the full graph, including later classes, in training
+    and prediction."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Return the names of all ingredients."""
+        """Return the names of all switches."""
         return tuple(field.name for field in fields(cls))
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Names of the ingredients that are off."""
+        """Names of the switches that are off."""
         return tuple(name for name in self.names() if not getattr(self, name))
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Ingredients":
-        """Return all ingredients but some."""
+        """Return switches of which the named ones are off and all others are on."""
         known = cls.names()
         off = [name.replace("-", "_") for name in names]
         for name in off:
@@ -93,8 +95,10 @@ def evaluate_published(
     """Train and measure like :func:`nodegraft.evaluation.protocol.evaluate`, but with leaks.
 
     Args:
-        method: The method; it is fitted from the start.
-        ingredients: Which parts follow the authors; None for all.
+        method: The method; an earlier fit is discarded.
+        stream: Stream of sessions.
+        ingredients: Switches for parts of the authors' protocol; None if all are on.
+        listener: Receives progress events and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)
@@ -150,7 +154,8 @@ def _sampled(session: Session, stream: ClassStream, chosen: Ingredients) -> Node
     seeds, split = Seeds(stream.split.seed), stream.split
     queries = session.query
     if chosen.taught_queries:
-        # In session 0 training nodes are queries too; later, supports of the session are not.
+        # In session 0, training nodes are query nodes, too. In later sessions, the supports of
+        # the session are excluded.
         fresh = session.support if session.index else NodeLabels({})
         queries = _members(split, queries, np.setdiff1d(session.view.rows, fresh.rows()))
     return NodeLabels(

@@ -1,4 +1,4 @@
-"""Likeliest classes of many nodes, computed in blocks, without all scores in memory at once."""
+"""Top classes of many nodes, computed in blocks so that memory stays bounded."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
     from nodegraft.model.method import Method
 
 BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
-"""Maximum numbers of nodes and of scores in a block: 64 megabytes."""
+"""Maximum number of nodes and of scores (64 megabytes) in a block."""
 
 SEARCHED = 8
-"""Up to this many best classes are searched one by one; for more, all are sorted."""
+"""Up to this many top classes are found by repeated argmax; for more, all scores are sorted."""
 
 
 @dataclass(frozen=True)
 class BestClasses:
-    """Block of nodes with the likeliest classes of each."""
+    """Top classes of each node in a block."""
 
     rows: IntArray
     """Row numbers of the nodes."""
 
     columns: NDArray[np.int64]
-    """Indices of each node's likeliest classes in ``names``, best first."""
+    """Top classes of each node, as indices into ``names``, likeliest first."""
 
     names: tuple[str, ...]
     """Names of all classes of the model."""
 
     probabilities: NDArray[np.float64]
-    """P(class | the node belongs to a known class) of each of them: nodes x classes."""
+    """P(class | the node belongs to a known class) of each top class: nodes x top classes."""
 
     known: NDArray[np.float64]
-    """P(the node belongs to any known class)."""
+    """P(the node belongs to any known class) of each node."""
 
     world: World
     """Whether nodes may belong to unknown classes."""
 
     sets: list[tuple[str, ...]] | None = None
-    """Prediction set of each node, where thresholds were given."""
+    """Prediction set of each node; None if no thresholds were given."""
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """Confidence of each node's best class."""
+        """Confidence of each node's likeliest class."""
         return confidence(self.probabilities[:, 0], self.known, self.world)
 
 
@@ -61,12 +61,12 @@ def best_classes(
     top: int,
     thresholds: NDArray[np.float64] | None = None,
 ) -> BestClasses:
-    """Return the likeliest classes of a few nodes.
+    """Return the top classes of a single block of nodes.
 
     Args:
-        rows: The nodes, in any order.
-        top: How many classes of each; all, if there are not so many.
-        thresholds: Least probability of each class that is in a prediction set; None for no sets.
+        rows: Row numbers of the nodes, in any order.
+        top: Number of classes for each node; all classes if the model has fewer.
+        thresholds: Minimum probability of each class to be in a prediction set; None for no sets.
     """
     scores = model.score_rows(view, rows)
     columns = best_columns(scores, top)
@@ -81,11 +81,11 @@ def best_classes(
 def best_in_blocks(
     model: "Method", view: GraphView, rows: IntArray, top: int
 ) -> Iterator[BestClasses]:
-    """Yield the likeliest classes of any number of nodes, in blocks; of none, one empty block.
+    """Yield the top classes of any number of nodes, in blocks; without nodes, one empty block.
 
     Args:
-        rows: The nodes, in any order.
-        top: How many classes of each; all, if there are not so many.
+        rows: Row numbers of the nodes, in any order.
+        top: Number of classes for each node; all classes if the model has fewer.
     """
     validate_value("top", top, PositiveInt)
     step = rows_in_block(model)
@@ -94,13 +94,13 @@ def best_in_blocks(
 
 
 def rows_in_block(model: "Method") -> int:
-    """Return the number of nodes in a block: a multiple of what the model scores at once."""
+    """Return the number of nodes in a block: a multiple of the model's ``block_rows``."""
     blocks = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(model.classes_)) // model.block_rows)
     return blocks * model.block_rows
 
 
 def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
-    """Return the columns of the largest scores in each row, best first; ties in column order.
+    """Return the columns of the `top` largest scores in each row, best first; ties by column.
 
     >>> best_columns(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist()
     [[1, 2]]
@@ -117,9 +117,9 @@ def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
 def classes_above(
     probabilities: NDArray[np.float64], thresholds: NDArray[np.float64], names: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the classes of each row whose probability reaches their threshold, best first.
+    """Return, for each row, the classes whose probability reaches their threshold, best first.
 
-    The likeliest class is always among them.
+    The likeliest class is always included.
 
     >>> classes_above(np.array([[0.2, 0.7, 0.1]]), np.array([0.2, 0.3, 0.2]), ["a", "b", "c"])
     [('b', 'a')]
@@ -135,14 +135,15 @@ def classes_above(
 
 
 def recalls(targets: IntArray, predicted: IntArray, num_classes: int) -> NDArray[np.float64]:
-    """Return the share of each class's nodes that were predicted right; NaN without nodes.
+    """Return the recall of each class: the share of its nodes predicted correctly, or NaN.
 
     >>> recalls(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
     [0.5, 1.0]
 
     Args:
         targets: Number of each node's true class, from 0.
-        num_classes: Number of classes, those without nodes included.
+        predicted: Number of each node's predicted class.
+        num_classes: Number of classes, including classes without nodes, whose recall is NaN.
     """
     right = np.bincount(targets[targets == predicted], minlength=num_classes)
     counts = np.bincount(targets, minlength=num_classes)

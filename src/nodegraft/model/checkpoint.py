@@ -1,4 +1,4 @@
-"""Convert the learned state of a model to arrays and JSON, and store them in a directory."""
+"""Convert the learned state of a model to arrays and JSON, and save them in a directory."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from nodegraft.graph.keyed_labels import KeyedLabels
 SCHEMA = 2
 
 OTHERS = "Use the nodegraft that saved it, or fit it again."
-"""Advice for a model that another version of nodegraft saved."""
+"""Advice in errors about a model that was saved by another version of nodegraft."""
 
 HEADER: Mapping[str, type | tuple[type, ...]] = {
     "method": str,
@@ -29,7 +29,7 @@ HEADER: Mapping[str, type | tuple[type, ...]] = {
     "recipe": (dict, type(None)),
     "nodegraft": str,
 }
-"""Fields of the header of a saved model, with their types."""
+"""Header fields of a saved model, with their types."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "array": (np.ndarray, "a NumPy array of numbers"),
@@ -47,7 +47,7 @@ class State:
     """Arrays by name."""
 
     document: dict[str, Any]
-    """How each attribute is saved."""
+    """JSON that says how each attribute is saved, with the values of attributes without arrays."""
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class State:
 
 @dataclass(frozen=True)
 class SavedModel:
-    """Contents of a directory: a header for the library, a state for the method."""
+    """Content of a model directory: header, learned state, and feature recipe."""
 
     header: dict[str, Any]
     """Fields of :data:`HEADER`."""
@@ -66,11 +66,11 @@ class SavedModel:
     """Learned state of the model."""
 
     recipe: dict[str, NDArray[Any]]
-    """Arrays of the recipe of its features."""
+    """Arrays of the feature recipe."""
 
 
 def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
-    """Sort attributes into arrays and JSON; refuse values of another type than declared.
+    """Convert attributes to arrays and JSON; raise an error if a value has an undeclared type.
 
     >>> kinds = {"means_": "tensor", "seen_": "json"}
     >>> state = pack({"means_": torch.zeros(2, 3), "seen_": 4}, kinds)
@@ -78,7 +78,8 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
     (['means_'], 4)
 
     Args:
-        kinds: How each is saved; see :func:`nodegraft.model.learned.learned_kinds`.
+        attributes: Attribute name -> value.
+        kinds: Attribute name -> storage kind (:func:`nodegraft.model.learned.learned_kinds`).
     """
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in attributes.items():
@@ -88,7 +89,7 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """Return ``pack(attributes, kinds).nbytes`` without packing labels, which may be many."""
+    """Return ``pack(attributes, kinds).nbytes``, but do not pack labels, which may be many."""
     for name, value in attributes.items():
         _check_type(name, value, kinds[name])
     total = len(json.dumps(_document(attributes, kinds)))
@@ -123,10 +124,13 @@ def _document(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[s
 
 
 def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
-    """Return the attributes that :func:`pack` was given; refuse a state of another class.
+    """Convert the result of :func:`pack` back to attributes.
+
+    Raise an error if the state belongs to another class.
 
     Args:
-        kinds: The learned attributes of the class, and how each is saved.
+        state: Packed state.
+        kinds: Learned attribute of the class -> storage kind.
     """
     attributes, left = {}, set(state.arrays)
     for name, entry in state.document.items():
@@ -158,10 +162,10 @@ def write_model(
     card: str,
     recipe: Mapping[str, NDArray[Any]] | None = None,
 ) -> None:
-    """Save a model in a new directory, as a whole or not at all, with a short card.
+    """Save a model and its model card in a new directory; the write is atomic.
 
     Args:
-        directory: Where to; it must not exist.
+        directory: New directory; it must not exist.
     """
     write_bundle(directory, *pack_model(header, state, recipe), {"README.md": card})
 
@@ -169,20 +173,20 @@ def write_model(
 def pack_model(
     header: Mapping[str, Any], state: State, recipe: Mapping[str, NDArray[Any]] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return a model as arrays and JSON."""
+    """Convert a model to arrays and JSON."""
     document = {"schema": SCHEMA, "kind": "model", **header, "state": state.document}
     return prefixed("state.", state.arrays) | prefixed("recipe.", recipe or {}), document
 
 
 def read_model(directory: Path) -> SavedModel:
-    """Read the header and the learned state of a saved model, if it is complete."""
+    """Read a saved model from a directory; raise an error if it is incomplete."""
     return unpack_model(*read_bundle(directory), str(directory))
 
 
 def unpack_model(
     arrays: Mapping[str, NDArray[Any]], document: dict[str, Any], where: str
 ) -> SavedModel:
-    """Like :func:`read_model`, but from arrays and JSON."""
+    """Like :func:`read_model`, but read from arrays and JSON."""
     document = dict(document)
     if document.pop("kind", None) != "model":
         raise CheckpointError(f"{where} does not hold a model.")
@@ -242,7 +246,7 @@ def _is_plain(value: Any) -> bool:
 def _value(
     name: str, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Any, set[str]]:
-    """Return an attribute, and the names of the arrays it was made from."""
+    """Return the value of an attribute, and the names of the arrays that it uses."""
     kind = entry["kind"]
     if kind == "array":
         return arrays[name], {name}

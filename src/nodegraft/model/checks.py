@@ -1,7 +1,7 @@
-"""Contract of every method, for authors of methods: ``check_method("my-method")``.
+"""Checks of the rules that every method must follow: ``check_method("my-method")``.
 
-The same checks run over every method of this package. Those about leaks are in
-:mod:`nodegraft.evaluation.checks`.
+Authors of methods can run them; the tests of this package run them on all its methods. Leak checks
+are in :mod:`nodegraft.evaluation.checks`.
 """
 
 from collections.abc import Callable
@@ -33,20 +33,20 @@ CONTRACT: tuple[Callable[[Case], None], ...] = (
     basics.check_is_deterministic,
     check_readers_beside_a_writer,
 )
-"""All checks; the method is fitted once for most of them together."""
+"""All checks; most of them share a method that is fitted only once."""
 
 
 def check_method(method: str | Callable[[], Method]) -> list[str]:
-    """Run all checks on a method; raise an error for the first rule that it breaks.
+    """Run all checks on a method; raise an error if a check fails.
 
     >>> check_method("sgc-mean")[0]
     'check_is_a_plain_dataclass'
 
     Args:
-        method: Its name, or what makes it (a class, or a function with parameters of your choice).
+        method: Name of the method, or a class or function without arguments that returns a method.
 
     Returns:
-        The names of the checks, all of which passed.
+        Names of the checks, which all passed.
     """
     case = Case(REGISTRY.get(method) if isinstance(method, str) else method)
     for check in CONTRACT:

@@ -1,4 +1,4 @@
-"""Table of the known classes: name, column, session and number of labels of each."""
+"""Table of the known classes: name, score column, session and number of labels of each class."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from nodegraft.graph.labels import class_name
 
 @dataclass(frozen=True)
 class KnownClass:
-    """Known class: one row of the table."""
+    """Known class: one row of the class table."""
 
     name: str
     """Name of the class."""
 
     session: NonNegativeInt
-    """Number of the session that added it; 0 for the classes of ``fit``."""
+    """Number of the session that added the class; 0 for the classes of ``fit``."""
 
     labels: PositiveInt
-    """Number of its training labels."""
+    """Number of training labels of the class."""
 
     def __post_init__(self) -> None:
         class_name(self.name)
@@ -34,7 +34,7 @@ class KnownClass:
 
 @dataclass(frozen=True)
 class ClassTable:
-    """Classes in column order: position in the table = column of the scores.
+    """Known classes in column order: the position in the table is the column of the scores.
 
     >>> table = ClassTable().add({"hats": 3, "shoes": 5}, session=0)
     >>> table.names, table.remove(["hats"])[0].names
@@ -46,12 +46,12 @@ class ClassTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, in column order."""
+        """Names of all classes, in column order."""
         return tuple(known.name for known in self.classes)
 
     @property
     def session(self) -> int:
-        """Latest session that added a class which is still known."""
+        """Number of the latest session of which at least one class is still known."""
         return max((known.session for known in self.classes), default=0)
 
     def counts(self) -> dict[str, int]:
@@ -62,7 +62,12 @@ class ClassTable:
         return len(self.classes)
 
     def add(self, labels: dict[str, int], session: int) -> "ClassTable":
-        """Return a table with new classes after the old ones."""
+        """Return a table with new classes appended.
+
+        Args:
+            labels: New class -> number of its labels.
+            session: Number of the session that adds them.
+        """
         known = set(self.names)
         taken = [name for name in labels if name in known]
         if taken:
@@ -77,7 +82,11 @@ class ClassTable:
         return ClassTable((*self.classes, *new))
 
     def extend(self, labels: dict[str, int]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """Return a table with more labels of known classes, and the columns of these classes."""
+        """Return a table with increased label counts, and the columns of the changed classes.
+
+        Args:
+            labels: Known class -> number of its additional labels.
+        """
         columns = self._columns(labels)
         more = dict(zip(columns, labels.values(), strict=True))
         classes = tuple(
@@ -87,10 +96,10 @@ class ClassTable:
         return ClassTable(classes), np.array(columns, dtype=np.int64)
 
     def rename(self, names: Mapping[str, str]) -> "ClassTable":
-        """Return a table with the same columns under other names.
+        """Return a table with renamed classes in the same columns.
 
         Args:
-            names: Known class -> its new name, which must be free after the renaming.
+            names: Known class -> its new name. After renaming, all names must be different.
         """
         self._columns(names)
         classes = tuple(
@@ -102,7 +111,7 @@ class ClassTable:
         return ClassTable(classes)
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
-        """Return a table without some classes, and the columns that remain."""
+        """Return a table without the named classes, and the old columns of the other classes."""
         gone = set(self._columns(names))
         columns = [column for column in range(len(self)) if column not in gone]
         kept = ClassTable(tuple(self.classes[column] for column in columns))
@@ -122,7 +131,7 @@ class ClassTable:
 
     @classmethod
     def from_json(cls, rows: list[dict[str, Any]]) -> "ClassTable":
-        """Read a table that :meth:`to_json` wrote; refuse anything else."""
+        """Read a table that :meth:`to_json` wrote; raise an error for other content."""
         try:
             table = cls(tuple(KnownClass(**row) for row in rows))
         except (TypeError, NodegraftError) as error:

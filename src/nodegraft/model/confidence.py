@@ -2,16 +2,16 @@
 
 - ``probability``: P(class | the node belongs to a known class), calibrated.
 - ``known``: P(the node belongs to any known class), the open-set score.
-- ``confidence``: in an open world the product of both, in a closed world the probability. It is
-  what ``min_confidence`` is compared with.
+- ``confidence``: in an open world the product of ``probability`` and ``known``, in a closed world
+  ``probability``. ``min_confidence`` is compared with it.
 
-Some models have no open-set score: methods other than graft, and a graft that was fitted on too few
-classes to practise with some of them left out. Then ``known`` is NaN (null in JSON and tables),
-never 1, confidence is the probability in either world, and :data:`NO_ESTIMATE` says so in an open
-one.
+Some models have no open-set score: methods other than graft, and a graft model that was fitted on
+too few classes to rehearse with left-out classes. Then ``known`` is NaN (null in JSON and tables),
+never 1, and ``confidence`` is ``probability`` in both worlds. In an open world the note
+:data:`NO_ESTIMATE` tells users so.
 
 A world is *open* if nodes may belong to unknown classes, and *closed* if every node belongs to a
-known class. Everything that shows or compares a confidence takes it from here.
+known class. All code that shows or compares a confidence uses this module.
 """
 
 from dataclasses import dataclass
@@ -34,15 +34,15 @@ DEFAULT_WORLD: World = "open"
 """Default world of models and stores."""
 
 FACTOR = 2.0
-"""An explanation mentions the estimated share of nodes of known classes if it moves confidence by
-more than this factor."""
+"""An explanation mentions the estimated share of nodes of known classes if the estimate changes
+the confidence by more than this factor."""
 
 
 NO_ESTIMATE = (
     "There is no estimate of how many nodes belong to known classes, so confidence is the "
     "probability alone: nodes of unknown classes are not recognised."
 )
-"""Says what a confidence leaves out in an open world without an open-set score."""
+"""Note for users in an open world if the model has no open-set score."""
 
 
 def confidence(probability: Floats, known: Floats, world: World) -> Floats:
@@ -58,7 +58,7 @@ def confidence(probability: Floats, known: Floats, world: World) -> Floats:
     Args:
         probability: P(class | the node belongs to a known class).
         known: P(the node belongs to any known class); NaN without an estimate.
-        world: Whether nodes may belong to classes that are not known.
+        world: Whether nodes may belong to unknown classes.
     """
     if world == "closed":
         return probability
@@ -66,13 +66,13 @@ def confidence(probability: Floats, known: Floats, world: World) -> Floats:
 
 
 def known_at_even_share(known: float, share: float) -> float:
-    """Return what `known` would be if half of all nodes belonged to known classes.
+    """Return the value that `known` would have if half of all nodes belonged to known classes.
 
     >>> round(known_at_even_share(0.25, 0.25), 2)
     0.5
 
     Args:
-        known: P(the node belongs to any known class), under the estimated share.
+        known: P(the node belongs to any known class), computed with the estimated share.
         share: Estimated share of unlabelled nodes that belong to known classes.
     """
     even, other = known * (1.0 - share), (1.0 - known) * share
@@ -80,7 +80,7 @@ def known_at_even_share(known: float, share: float) -> float:
 
 
 def share_note(probability: float, known: float, share: float | None, world: World) -> str | None:
-    """Say that the estimated share of nodes of known classes is missing or moves confidence much.
+    """Return a note if the open-set score is missing, or the estimated share matters a lot.
 
     >>> share_note(0.6, 0.08, 0.25, "closed") is None
     True
@@ -91,11 +91,13 @@ classes. The estimate for this graph is that 25 % do. If every node does, declar
     Args:
         probability: P(class | the node belongs to a known class).
         known: P(the node belongs to any known class); NaN without an estimate.
-        share: Estimated share of unlabelled nodes that belong to known classes; None without one.
-        world: In a closed world the estimate is not used.
+        share: Estimated share of unlabelled nodes that belong to known classes; None without an
+            estimate.
+        world: Whether nodes may belong to unknown classes; if not, the estimate is not used.
 
     Returns:
-        A sentence or two, or None where the estimate moves confidence by at most :data:`FACTOR`.
+        One or more sentences; None if the estimate changes the confidence by at most
+        :data:`FACTOR`.
     """
     if world == "closed":
         return None
@@ -122,7 +124,7 @@ class PredictionTable(Tabular):
     """Keys of the nodes."""
 
     predictions: list[str]
-    """The most likely class of each node."""
+    """Most likely class of each node."""
 
     probability: Floats
     """P(class | the node belongs to a known class)."""
@@ -135,7 +137,7 @@ class PredictionTable(Tabular):
 
     @property
     def confidence(self) -> Floats:
-        """Confidence of each prediction, as :func:`confidence` defines it."""
+        """Confidence of each prediction (:func:`confidence`)."""
         return confidence(self.probability, self.known, self.world)
 
     def __len__(self) -> int:
@@ -143,7 +145,7 @@ class PredictionTable(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node, prediction, confidence, probability and known."""
-        # Slow to import, and most callers read the attributes.
+        # pyarrow is slow to import, and most callers only read the attributes.
         import pyarrow as pa
 
         return pa.table(

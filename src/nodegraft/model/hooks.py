@@ -1,4 +1,7 @@
-"""Hooks that the author of a method writes: three, and optional ones that declare capabilities."""
+"""Hooks that the author of a method implements: three required hooks, and optional hooks.
+
+Each optional hook declares a capability.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -24,7 +27,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 
 class Capability(StrEnum):
-    """Optional capability, which a caller can check before it relies on it."""
+    """Optional capability of a method; callers can check it before they use it."""
 
     ADD_LABELS = "learn more of a known class"
     SET_LABELS = "take other labels"
@@ -49,20 +52,21 @@ _HOOKS = {
 
 @dataclass(frozen=True)
 class PublishedLesson:
-    """One session as the authors' code has it, with labels that the strict protocol never shows.
+    """Session of the published protocol, with labels that the strict protocol never shows.
 
-    The columns of its scores are the classes of ``old``, of ``doubled`` and of ``new``.
+    The columns of the scores are the classes of ``old``, then ``doubled``, then ``new``.
 
     Args:
         view: Visible part of the graph.
-        old: Earlier tasks, the first one with many classes: the nodes that prototypes are made of.
-        doubled: The classes of this session again, with all their nodes; empty if this is off.
-        new: The supports of this session's classes; empty in session 0.
-        query: The query nodes.
-        dropout: Dropout rate while scores are computed.
-        step: Whether the loss of the queries' labels is back-propagated and a step taken.
-        before_step: Whether scores are those before the step.
-        seed: Seed of the dropout.
+        old: Nodes for the prototypes of each earlier task; the first task has many classes.
+        doubled: Classes of this session a second time, with all their nodes; empty if this leak is
+            switched off.
+        new: Support nodes of this session's classes; empty in session 0.
+        query: Query nodes by class.
+        dropout: Dropout rate during scoring.
+        step: Whether to take a gradient step on the loss of the query labels.
+        before_step: Whether to return the scores from before the gradient step.
+        seed: Random seed of the dropout.
     """
 
     view: GraphView
@@ -77,12 +81,12 @@ class PublishedLesson:
 
     @property
     def tasks(self) -> tuple[NodeLabels, ...]:
-        """All non-empty tasks that prototypes are made of, in the order of the columns."""
+        """All non-empty tasks for which prototypes are computed, in the order of the columns."""
         return tuple(task for task in (*self.old, self.doubled, self.new) if len(task))
 
     @property
     def targets(self) -> Tensor:
-        """Column of the class of each query node."""
+        """Score column of the true class of each query node."""
         place = {name: column for column, name in enumerate(self.columns)}
         numbers = [place[name] for name, rows in self.query.items() for _ in rows]
         return torch.tensor(numbers)
@@ -96,18 +100,20 @@ class PublishedLesson:
 
 @dataclass(kw_only=True)
 class Hooks(ABC):
-    """Subclass :class:`~nodegraft.model.method.Method` as a keyword-only dataclass.
+    """Interface that authors implement; subclass :class:`~nodegraft.model.method.Method` for it.
 
-    Fields are hyper-parameters; they are checked against their annotations whenever an instance
-    is built. What is learned is declared beside them with
-    :func:`~nodegraft.model.learned.learned` under a name that ends in ``_``: arrays, tensors, a
-    dict of tensors, labels by key, or plain JSON. It is saved, loaded, counted and rolled back
-    without further work. Hooks replace such attributes and never modify them in place, and read the
-    graph only through the view they are given. Nodes are remembered by their keys
-    (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), since row numbers may change. Hooks
-    get each row once, in ascending order; columns of the scores are classes in the order in
-    which they were learned. ``labels_`` holds every label, new ones included, when a hook is
-    called; ``methods/templates/derived.py`` caches what is computed from it and the graph.
+    The subclass is a keyword-only dataclass. Its fields are hyper-parameters, which are checked
+    against their annotations when an instance is created. Learned attributes are fields, too: they
+    are declared with :func:`~nodegraft.model.learned.learned` under a name that ends in ``_``, and
+    are arrays, tensors, a dict of tensors, labels by key, or plain JSON. Saving, loading, size
+    accounting and rollback of learned attributes need no code in the subclass.
+
+    Rules for hooks: assign new values to learned attributes, never modify them in place. Read the
+    graph only through the given view. Store nodes by key
+    (:class:`~nodegraft.graph.keyed_labels.KeyedLabels`), because row numbers may change. Rows
+    given to a hook are unique and ascending. Score columns are classes in the order in which they
+    were learned. When a hook is called, ``labels_`` already contains all labels, including the new
+    ones; ``methods/templates/derived.py`` caches results computed from ``labels_`` and the graph.
     """
 
     seed: NonNegativeInt = 0
@@ -120,9 +126,9 @@ class Hooks(ABC):
     citation: ClassVar[str] = ""
     """Authors and year of the paper."""
     many_shot: ClassVar[bool] = False
-    """Whether it is an upper reference: most nodes of new classes are training labels."""
+    """Whether the method is an upper reference, which trains on most nodes of new classes."""
     reversible: ClassVar[bool] = False
-    """Whether removing added classes restores the state before they were added."""
+    """Whether removing added classes restores the state from before they were added."""
     block_rows: ClassVar[int] = 65_536
     """Number of nodes that are scored at once."""
 
@@ -142,33 +148,33 @@ class Hooks(ABC):
 
     @abstractmethod
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Learn more classes, in the order of ``support``, after the ones already known.
+        """Learn new classes, in the order of ``support``; their columns follow the known classes.
 
         Args:
             view: Visible part of the graph.
-            support: The labels of the new classes.
+            support: Labels of the new classes.
         """
 
     @abstractmethod
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | NDArray[Any]:
-        """Return scores: one row per node, one column per known class; larger means more likely.
+        """Return scores, one row per node and one column per known class; higher is more likely.
 
         Args:
             view: Visible part of the graph.
-            rows: Row numbers of the nodes, each once and ascending.
+            rows: Row numbers of the nodes, unique and ascending.
         """
 
     def check_learned(self) -> None:  # noqa: B027
-        """Raise a ValueError if loaded arrays do not fit together.
+        """Raise a ValueError if the shapes of loaded arrays are inconsistent.
 
-        Called once after loading. Override it if kernels of the method would read beyond the end of
-        arrays that come from a damaged file.
+        Called once after loading. Override it if compiled code of the method could read beyond the
+        end of arrays from a damaged file.
         """
 
     def rename_learned(self, names: Mapping[str, str]) -> None:  # noqa: B027
         """Replace class names in learned attributes that are not ``KeyedLabels``.
 
-        Most methods identify classes by columns and need not override it.
+        Most methods identify classes by score column and need not override it.
 
         Args:
             names: Class name -> its new name.
@@ -179,21 +185,22 @@ class Hooks(ABC):
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Learn from more nodes of known classes.
+        """Learn additional labels of known classes.
 
-        The result is the same as if the nodes had been present when their class was first learned.
+        The result must be the same as if these labels had been given when their class was first
+        learned.
 
         Args:
             view: Visible part of the graph.
-            support: The additional labels.
-            columns: Column of each class of ``support``.
+            support: Additional labels.
+            columns: Score column of each class of ``support``.
         """
         raise NotSupportedError(self.name, Capability.ADD_LABELS)
 
     def relearn(self, view: GraphView) -> None:
-        """Use the current ``labels_``, whatever the classes and labels before were.
+        """Adapt the learned state to the current ``labels_``, which replaced all labels before.
 
-        What the model fitted besides labels is kept.
+        Other fitted parameters, such as weights, are kept.
 
         Args:
             view: Visible part of the graph.
@@ -201,7 +208,7 @@ class Hooks(ABC):
         raise NotSupportedError(self.name, Capability.SET_LABELS)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Keep only these columns: all other classes are removed.
+        """Remove all classes except those of the given score columns.
 
         Args:
             columns: Columns to keep, ascending.
@@ -209,7 +216,7 @@ class Hooks(ABC):
         raise NotSupportedError(self.name, Capability.REMOVE_CLASSES)
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """Explain the scores of a node as plain JSON.
+        """Return an explanation of a node's scores as plain JSON.
 
         Args:
             view: Visible part of the graph.
@@ -218,11 +225,11 @@ class Hooks(ABC):
         raise NotSupportedError(self.name, Capability.EXPLAIN)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | Matrix:
-        """Return the vectors that scores are computed from.
+        """Return the embedding of each node, from which scores are computed.
 
         Args:
             view: Visible part of the graph.
-            rows: Row numbers of the nodes, each once and ascending.
+            rows: Row numbers of the nodes, unique and ascending.
         """
         raise NotSupportedError(self.name, Capability.EMBED)
 
@@ -230,8 +237,8 @@ class Hooks(ABC):
         """Return scores, and take a training step on the query labels (published protocol only).
 
         Args:
-            lesson: Labels that the strict protocol never shows. The result has a row for each of
-                ``lesson.query.rows()`` and a column for each of ``lesson.columns``.
+            lesson: Session with the labels. The result must have one row for each node of
+                ``lesson.query.rows()`` and one column for each of ``lesson.columns``.
         """
         raise NotSupportedError(self.name, Capability.PUBLISHED)
 
@@ -242,7 +249,7 @@ class Hooks(ABC):
             view: Visible part of the graph.
             scores: Scores returned by :meth:`score`.
         """
-        # Imported late, because scipy.special is slow to import and rarely needed.
+        # Imported here because scipy.special is slow to import and rarely needed.
         from scipy.special import softmax
 
         shares: NDArray[np.float64] = softmax(scores, axis=1)
@@ -253,14 +260,14 @@ class Hooks(ABC):
     ) -> NDArray[np.float64]:
         """Return the open-set score: P(the node belongs to any known class) of each node.
 
-        A method that overrides this declares a parameter ``world: World = "open"``, too.
+        A method that overrides this must also declare a parameter ``world: World = "open"``.
 
         Args:
             view: Visible part of the graph.
             scores: Scores returned by :meth:`score`.
 
         Returns:
-            NaN for every node if the method has no such score.
+            An array with NaN for every node if the method has no open-set score.
         """
         return np.full(len(scores), np.nan)
 
@@ -271,17 +278,17 @@ class Hooks(ABC):
             view: Visible part of the graph.
 
         Returns:
-            None if the method has no such estimate.
+            The share, or None if the method does not estimate it.
         """
         return None
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes; closed without an open-set score."""
+        """Whether nodes may belong to unknown classes; closed if there is no open-set score."""
         return "closed"
 
     def confidence(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the confidence of each node's best class (:mod:`nodegraft.model.confidence`).
+        """Return the confidence of each node's likeliest class (:mod:`nodegraft.model.confidence`).
 
         Args:
             view: Visible part of the graph.
@@ -292,7 +299,7 @@ class Hooks(ABC):
 
     @classmethod
     def capabilities(cls) -> frozenset[Capability]:
-        """Return what this method supports beyond the minimum."""
+        """Return the optional capabilities that this method supports."""
         declared = {
             capability
             for capability, hook in _HOOKS.items()
@@ -302,7 +309,7 @@ class Hooks(ABC):
 
     @property
     def seeds(self) -> Seeds:
-        """Random generators derived from the seed of this model."""
+        """Random generators that are derived from the seed of this model."""
         return Seeds(self.seed)
 
     @property

@@ -1,6 +1,6 @@
-"""What a fitted model records: learned attributes, and its requirements on later graphs.
+"""Learned attributes of a model, and its requirements on later graphs.
 
-Learned attributes are declared in the class of a method, so that a saved state can be checked.
+Learned attributes are declared in the class of a method, so that a loaded state can be checked.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ _MARK = "learned"
 
 
 def learned() -> Any:
-    """Declare an attribute that hooks set: ``means_: Matrix = learned()``.
+    """Declare a learned attribute, which hooks set: ``means_: Matrix = learned()``.
 
-    It is not a parameter of the constructor, and does not exist before it is learned. Its
+    The attribute is not a parameter of the constructor, and does not exist before ``fit``. Its type
     annotation decides how it is saved.
     """
     return field(init=False, repr=False, compare=False, metadata={_MARK: True})
@@ -32,22 +32,23 @@ def learned() -> Any:
 
 @cache
 def learned_kinds(cls: type) -> dict[str, str]:
-    """Return the learned attributes of a class, and how each is saved.
+    """Return learned attribute -> storage kind, for a class.
 
-    ``array`` (NumPy), ``tensor``, ``tensors`` (a dict of them), ``labels`` (by key), or ``json``.
+    Storage kinds are ``array`` (NumPy), ``tensor``, ``tensors`` (a dict of tensors), ``labels`` (by
+    key) and ``json``.
     """
     hints = get_type_hints(cls)
     return {field.name: _kind(hints[field.name]) for field in fields(cls) if is_learned(field)}
 
 
 def learned_json(cls: type) -> dict[str, Any]:
-    """Return the annotations of the learned attributes that are saved as JSON."""
+    """Return learned attribute -> type annotation, for attributes that are saved as JSON."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: hints[name] for name, kind in learned_kinds(cls).items() if kind == "json"}
 
 
 def is_learned(one: "Field[Any]") -> bool:
-    """Return whether a field of a dataclass was declared by :func:`learned`."""
+    """Return whether a dataclass field was declared with :func:`learned`."""
     return bool(one.metadata.get(_MARK))
 
 
@@ -66,24 +67,24 @@ def _kind(annotation: Any) -> str:
 
 @dataclass(frozen=True)
 class GraphInputs:
-    """Requirements that are recorded by ``fit``; later graphs must meet them."""
+    """Requirements on later graphs: features and key type of the graph given to ``fit``."""
 
     num_features: int
     """Number of feature columns."""
 
     text_keys: bool
-    """Whether node keys are text rather than integers."""
+    """Whether node keys are text; else they are integers."""
 
     recipe: Recipe | None
-    """Recipe of the features, if they were made from tables."""
+    """Feature recipe; None if the graph was not read from tables."""
 
     @classmethod
     def of(cls, graph: GraphView) -> "GraphInputs":
-        """Return the requirements that a graph defines."""
+        """Return the requirements that follow from the graph of ``fit``."""
         return cls(graph.num_features, graph.has_text_keys, graph.recipe)
 
     def check(self, graph: GraphView) -> None:
-        """Raise an error if the keys or features of a graph do not fit."""
+        """Raise an error if key type or features of a graph do not meet the requirements."""
         if graph.num_features != self.num_features:
             raise DataError(
                 f"The model was fitted on {self.num_features} features, this graph has "
@@ -120,10 +121,11 @@ class GraphInputs:
     def from_state(
         cls, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]
     ) -> "GraphInputs":
-        """Read requirements that :meth:`state` returned.
+        """Restore requirements from their :meth:`state`.
 
         Args:
-            header: JSON, with other fields beside those of :meth:`state`.
+            arrays: Arrays of :meth:`state`.
+            header: JSON of :meth:`state`; it may have additional fields.
         """
         recipe = None
         if header["recipe"] is not None:

@@ -1,4 +1,4 @@
-"""A method as its user knows it: fit, add classes, predict, save, load."""
+"""Public interface of a method: fit, add classes, predict, save, load."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,16 +56,16 @@ class AddReport:
     """Increase of resident memory during the change; 0 if it cannot be measured."""
 
     kept_bytes: int
-    """Size of the learned state after the change, all classes together."""
+    """Size of the learned state of all classes after the change."""
 
 
 @dataclass(kw_only=True)
 class Method(Stateful):
     """Public interface of all methods: fit, add classes, predict, save.
 
-    The author of a method writes only :class:`Hooks`. A change is made on a copy and put in place
-    by one assignment, so reads are safe while another thread writes: every prediction comes from
-    the model before or after the change.
+    The author of a method implements only :class:`Hooks`. A change is made on a copy, which then
+    replaces the state by one assignment. So reads are safe while another thread writes: every
+    prediction comes from the model before or after the change.
     """
 
     # The following methods change the model.
@@ -73,12 +73,12 @@ class Method(Stateful):
     def fit(
         self, graph: GraphView, labels: Labels | Curriculum, *, listener: Listener = SILENT
     ) -> Self:
-        """Fit the first classes and replace everything learned before; on an error nothing changes.
+        """Fit the first classes, replacing all learned state; on an error nothing changes.
 
         Args:
             graph: The graph, or a view of it.
-            labels: Class name -> keys of its nodes, or another form of labels (a table, a pandas
-                Series), wherever a method takes them; or a curriculum.
+            labels: Class name -> keys of its nodes; or a table or pandas Series, which all methods
+                accept as labels; or a curriculum.
             listener: Receives progress events.
         """
         validate(self)
@@ -99,11 +99,11 @@ class Method(Stateful):
     def add_classes(
         self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT
     ) -> AddReport:
-        """Add classes from a few nodes each; on any error the model stays unchanged.
+        """Add classes from a few labelled nodes each; on an error nothing changes.
 
         Args:
             graph: The graph, or a view of it; it may have grown since ``fit``.
-            labels: New class -> keys of its nodes.
+            labels: New class -> keys of its labelled nodes.
             listener: Receives progress events.
         """
         with self._change(listener) as draft:
@@ -144,10 +144,10 @@ class Method(Stateful):
         *,
         listener: Listener = SILENT,
     ) -> None:
-        """Replace all classes and labels by these, if the method supports it.
+        """Replace all classes and labels by new ones, if the method supports it.
 
-        The resulting state does not depend on the labels before. What the model fitted besides
-        labels is kept.
+        The resulting state does not depend on the labels before. Other fitted parameters, such as
+        weights, are kept.
 
         Args:
             graph: The graph, or a view of it.
@@ -178,10 +178,10 @@ class Method(Stateful):
             draft._know(table, draft.labels_.select(table.names))
 
     def rename_classes(self, names: Mapping[str, str]) -> None:
-        """Rename known classes; nothing is fitted, and scores stay the same.
+        """Rename known classes; scores do not change.
 
         Args:
-            names: Known class -> its new name, which must be free after the renaming.
+            names: Known class -> its new name. After renaming, all names must be different.
         """
         with self._change(SILENT) as draft:
             table = draft._table.rename(names)
@@ -201,15 +201,15 @@ class Method(Stateful):
         *,
         rows: Iterable[Row] | None = None,
     ) -> list[str]:
-        """Return the most likely class name of each node, or of each row that is not in the graph.
+        """Return the likeliest class of each node, or of each new row outside the graph.
 
-        Rows are stored nowhere. Each is scored as if it was alone: its neighbours are as they are
-        without it, and so are the classes (:func:`nodegraft.tables.new_rows.rows_view`).
+        New rows are not stored. Each is scored independently of the others, and does not affect
+        its neighbours or the classes (:func:`nodegraft.tables.new_rows.rows_view`).
 
         Args:
-            graph: The graph, or a view of it; for rows the whole graph.
+            graph: The graph, or a view of it; for new rows it must be the whole graph.
             nodes: Keys of nodes; None with ``rows``.
-            rows: For each row its columns and, as ``edges``, a list such as
+            rows: New rows: each has its columns, and ``edges``, a list such as
                 ``[{"type": "needs", "target": "react"}]``; None with ``nodes``.
         """
         model = self._now()
@@ -219,14 +219,14 @@ class Method(Stateful):
         return predicted
 
     def predict_all(self, graph: GraphView, top: int = 1) -> Iterator[BestClasses]:
-        """Yield the likeliest classes of every node, one block of nodes at a time.
+        """Yield the top classes of every node, in blocks of nodes.
 
-        Memory holds one block, however many nodes and classes there are. All blocks come from the
-        current state of the model.
+        Only one block is in memory at a time. All blocks come from the current state of the model,
+        even if it changes during the iteration.
 
         Args:
             graph: The graph, or a view of it.
-            top: Number of classes for each node, the likeliest first.
+            top: Number of classes for each node, likeliest first.
         """
         model = self._now()
         model._check(graph)
@@ -235,12 +235,12 @@ class Method(Stateful):
     def predict_or_abstain(
         self, graph: GraphView, nodes: Sequence[Key], min_confidence: float = 0.9
     ) -> list[str | None]:
-        """Return the class of each node, or None where its confidence is too low.
+        """Return the likeliest class of each node, or None if its confidence is too low.
 
-        Confidence is that of :meth:`predict_table`: in an open world it takes into account that a
-        node may belong to no known class, unless the model has no estimate of that (``known`` is
-        NaN). Only methods with calibrated probabilities can abstain: an uncalibrated 0.9 means
-        little.
+        Confidence is defined as in :meth:`predict_table`: in an open world it includes the
+        probability that the node belongs to any known class, unless the model does not estimate it
+        (``known`` is NaN). Only methods with calibrated probabilities can abstain, because an
+        uncalibrated 0.9 means little.
 
         Args:
             graph: The graph, or a view of it.
@@ -264,9 +264,10 @@ class Method(Stateful):
         *,
         rows: Iterable[Row] | None = None,
     ) -> PredictionTable:
-        """Return prediction, confidence, probability and known of each node or row.
+        """Return a table of ``prediction``, ``confidence``, ``probability`` and ``known``.
 
-        :mod:`nodegraft.model.confidence` defines the three numbers.
+        It has one row for each node or new row. :mod:`nodegraft.model.confidence` defines the three
+        numbers.
 
         Args:
             graph: As in :meth:`predict`.
@@ -293,19 +294,19 @@ class Method(Stateful):
         *,
         held_out: Labels | None = None,
     ) -> PredictionSets:
-        """Return for each node a set of classes that contains its class with about a probability.
+        """Return sets of classes that contain a node's class with about the probability `coverage`.
 
-        This is about nodes of known classes that are like the labels (conformal prediction,
-        :mod:`nodegraft.model.prediction_sets`). The first call computes five models, each from four
-        fifths of the labels; later calls reuse the result until labels or graph change.
+        This holds for nodes of known classes that are distributed like the labels (conformal
+        prediction, :mod:`nodegraft.model.prediction_sets`). The first call computes five models,
+        each from four fifths of the labels; the result is cached until labels or graph change.
 
         Args:
             graph: The graph, or a view of it.
             nodes: Keys of nodes.
             coverage: Share of nodes whose set must contain their class, between 0 and 1.
-            held_out: Class name -> keys of nodes that are not labels, to calibrate on. Classes
-                without any are calibrated on their own labels; methods that have to be fitted again
-                to leave labels out need some.
+            held_out: Class name -> keys of held-out nodes, which are not labels of the model, for
+                calibration. Classes without held-out nodes are calibrated on their own labels. A
+                method that cannot leave out labels without a new fit requires held-out nodes.
         """
         model = self._now()
         validate_value("coverage", coverage, OpenFraction)
@@ -319,12 +320,13 @@ class Method(Stateful):
     def calibrate_sets(
         self, graph: GraphView, held_out: Labels | None = None, *, listener: Listener = SILENT
     ) -> SetCalibration:
-        """Return the calibration that :meth:`predict_sets` uses, for any coverage.
+        """Return the calibration that :meth:`predict_sets` uses; it is valid for any coverage.
 
         Args:
             graph: The graph, or a view of it.
-            held_out: Class name -> keys of nodes that are not labels of the model; None for none.
-            listener: Receives progress.
+            held_out: Class name -> keys of held-out nodes, which are not labels of the model; None
+                to calibrate on the labels.
+            listener: Receives progress events.
         """
         model = self._now()
         model._check(graph)
@@ -335,17 +337,17 @@ class Method(Stateful):
         )
 
     def _with_labels(self, graph: GraphView, labels: KeyedLabels) -> Self:
-        """Return a model that learned the same classes from other labels; this one is unchanged."""
+        """Return a copy of this model that learned the same classes from other labels."""
         other = self._trial()
         sessions = {known.name: known.session for known in self._table.classes}
         other.set_labels(graph, labels.on(graph), sessions)
         return other
 
     def predict_proba(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
-        """Return P(class | the node belongs to a known class) of every class for each node.
+        """Return P(class | the node belongs to a known class): nodes x classes.
 
-        Columns are as in ``classes_``, and every row adds up to 1. It is the ``probability`` of
-        :meth:`predict_table`, which has ``known`` and ``confidence``, too.
+        Columns are in the order of ``classes_``; every row adds up to 1. :meth:`predict_table` has
+        this ``probability`` of the likeliest class, and also ``known`` and ``confidence``.
 
         Args:
             graph: The graph, or a view of it.
@@ -355,7 +357,7 @@ class Method(Stateful):
         return model.probabilities(graph, model._scores(graph, nodes))
 
     def embed(self, graph: GraphView, nodes: Sequence[Key]) -> Matrix:
-        """Return the vectors that scores are computed from, one row for each node.
+        """Return the embedding of each node: the vector from which its scores are computed.
 
         Args:
             graph: The graph, or a view of it.
@@ -375,12 +377,12 @@ class Method(Stateful):
             node: Key of the node.
 
         Returns:
-            The explanation of the method, and the numbers of :meth:`predict_table`: ``confidence``,
-            ``probability``, ``known`` and ``world``. ``share_of_known_classes`` is the estimated
-            share of unlabelled nodes that belong to known classes (None without an estimate);
-            ``note`` is a sentence if that estimate changes confidence by more than a factor of
-            two, or is missing in an open world, and None otherwise. Without an estimate ``known``
-            is None.
+            The method's explanation, with ``confidence``, ``probability``, ``known`` and ``world``
+            as in :meth:`predict_table`; ``known`` is None without an open-set score.
+            ``share_of_known_classes`` is the estimated share of unlabelled nodes that belong to
+            known classes, or None. ``note`` is a text if this estimate changes the confidence by
+            more than a factor of two, or if the open-set score is missing in an open world; else
+            None.
         """
         model = self._now()
         model._check(graph)
@@ -452,7 +454,7 @@ def _check_graph(graph: GraphView) -> None:
 def _chosen(
     graph: GraphView, nodes: Sequence[Key] | None, rows: Iterable[Row] | None
 ) -> tuple[GraphView, IntArray, list[Key]]:
-    """Return the view, the row numbers and the names of nodes, or of rows beside the graph."""
+    """Return the view, row numbers and keys of the given nodes, or of the given new rows."""
     _check_graph(graph)
     if (nodes is None) == (rows is None):
         raise ParameterError("Give keys of nodes (nodes=…), or rows (rows=…).")

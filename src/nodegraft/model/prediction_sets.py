@@ -1,13 +1,15 @@
-"""Sets of classes that contain a node's class with a chosen probability: conformal prediction.
+"""Prediction sets: classes that contain a node's true class with a chosen probability.
 
-A class is in the set of a node if its probability reaches a threshold. Thresholds are computed from
-nodes of known class that the scoring model did not learn from: held-out nodes, and for classes
-without any, their labels, one fifth after the other, scored by a model that learned from the other
-four fifths. If the nodes of a class are distributed like its labels, the set of a node contains its
-class with about the chosen probability, averaged over labels: models of four fifths stand for the
-model of all (cross-conformal prediction), which has no exact guarantee. The likeliest class is
-always in the set, so that coverage is never below accuracy. Everything is computed on the current
-graph.
+The algorithm is conformal prediction. A class is in the set of a node if its probability reaches a
+threshold. Thresholds are computed on calibration nodes: nodes of a known class that the scoring
+model did not learn from. These are held-out nodes. For a class without held-out nodes, its labels
+are used: each fifth of them is scored by a model that learned from the other four fifths.
+
+If the nodes of a class are distributed like its labels, the set of a node contains its class with
+about the chosen probability, averaged over labels. There is no exact guarantee, because models of
+four fifths of the labels stand for the model of all labels (cross-conformal prediction). The
+likeliest class is always in the set, so coverage is never below accuracy. Everything is computed on
+the current graph.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -44,7 +46,7 @@ MOST_NODES = 1000
 """Maximum number of calibration nodes of a class, chosen by the hash of their keys."""
 
 FOLDS = 5
-"""Number of parts of the labels of a class; each is scored by a model that learned the others."""
+"""Number of cross-validation folds: each is scored by a model that learned the other folds."""
 
 
 @dataclass(frozen=True)
@@ -52,33 +54,34 @@ class ThresholdGroup:
     """Classes that share a threshold."""
 
     classes: tuple[str, ...]
-    """Their names."""
+    """Names of the classes."""
 
     nodes: int
     """Number of calibration nodes."""
 
     threshold: float
-    """Least probability of a class that is in a set; minus infinity where the calibration nodes are
-    too few for the coverage, so that these classes are in every set."""
+    """Minimum probability of a class to be in a set. Minus infinity if there are too few
+    calibration nodes for the coverage; then these classes are in every set."""
 
 
 @dataclass(frozen=True)
 class SetCalibration:
-    """Probabilities of the true class, for nodes that the scoring model did not learn from."""
+    """Calibration data: the probability of the true class for each calibration node."""
 
     probabilities: dict[str, Floats]
-    """Class name -> that probability for each calibration node of the class."""
+    """Class name -> probability of this class for each of its calibration nodes."""
 
     labels: dict[str, int]
-    """Class name -> its number of labels."""
+    """Class name -> number of its labels."""
 
     def groups(self, coverage: float) -> list[ThresholdGroup]:
-        """Return thresholds, and which classes share them.
+        """Return groups of classes that share a threshold.
 
-        A class with :data:`OWN_THRESHOLD` calibration nodes has its own. The others share one among
-        those with at most :data:`FEW_LABELS` labels and one among the rest; where one of these has
-        too few calibration nodes for the coverage, both share one. Classes without any calibration
-        node, and those whose group still has too few, are in every set.
+        A class with at least :data:`OWN_THRESHOLD` calibration nodes is a group of its own. Of the
+        other classes, those with at most :data:`FEW_LABELS` labels are a group, and the rest are a
+        group. If one of these two has too few calibration nodes for the coverage, they are merged.
+        Classes without calibration nodes, and classes whose group still has too few, are in every
+        set.
 
         >>> few = SetCalibration({"hats": np.linspace(0.1, 0.9, 9)}, {"hats": 9})
         >>> [group.threshold for group in few.groups(0.8)]
@@ -116,7 +119,7 @@ class SetCalibration:
         return np.array([by_class[name] for name in self.probabilities])
 
     def note(self, coverage: float) -> str:
-        """Say which classes the coverage holds for one by one, and for which together.
+        """Return a note that says for which classes the coverage holds individually or jointly.
 
         Args:
             coverage: Share of nodes whose set must contain their class, between 0 and 1.
@@ -140,23 +143,23 @@ class SetCalibration:
 
 @dataclass(frozen=True, repr=False)
 class PredictionSets(Tabular):
-    """Sets of classes, one for each node."""
+    """Prediction sets, one for each node."""
 
     nodes: list[Key]
     """Keys of the nodes."""
 
     sets: list[tuple[str, ...]]
-    """Classes of each node, the likeliest first; at least one."""
+    """Classes in the set of each node, likeliest first; at least one."""
 
     coverage: float
     """Share of nodes whose set must contain their class."""
 
     calibration: SetCalibration
-    """Calibration that thresholds were computed from."""
+    """Calibration data from which the thresholds were computed."""
 
     @property
     def note(self) -> str:
-        """Say which classes the coverage holds for one by one, and for which together."""
+        """Note that says for which classes the coverage holds individually or jointly."""
         return self.calibration.note(self.coverage)
 
     def __len__(self) -> int:
@@ -164,7 +167,7 @@ class PredictionSets(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node and set."""
-        # Slow to import, and most callers read the attributes.
+        # pyarrow is slow to import, and most callers only read the attributes.
         import pyarrow as pa
 
         sets = pa.array([list(names) for names in self.sets], pa.list_(pa.string()))
@@ -172,17 +175,17 @@ class PredictionSets(Tabular):
 
 
 def conformal_threshold(probabilities: Floats, coverage: float) -> float:
-    """Return the largest threshold that enough calibration nodes reach.
+    """Return the largest threshold for which the coverage holds.
 
     >>> conformal_threshold(np.array([0.9, 0.5, 0.7]), 0.5)
     0.7
 
     Args:
-        probabilities: Of the true class, for each calibration node.
-        coverage: Share of further nodes that must reach the threshold.
+        probabilities: Probability of the true class for each calibration node.
+        coverage: Share of new nodes whose probability must reach the threshold.
 
     Returns:
-        Minus infinity where there are too few nodes.
+        The threshold; minus infinity if there are too few calibration nodes.
     """
     rank = _rank(probabilities.size, coverage)
     if rank > probabilities.size:
@@ -191,7 +194,7 @@ def conformal_threshold(probabilities: Floats, coverage: float) -> float:
 
 
 def _rank(nodes: int, coverage: float) -> int:
-    # Conformal rank: the new node counts as one more, because it may rank anywhere.
+    # Conformal rank: use n + 1, because the new node may have any rank among the n nodes.
     return max(1, int(np.ceil((nodes + 1) * coverage - 1e-9)))
 
 
@@ -202,14 +205,15 @@ def _least_nodes(coverage: float) -> int:
 def calibrate(
     model: "Method", view: GraphView, held_out: NodeLabels, listener: Listener = SILENT
 ) -> SetCalibration:
-    """Return the probabilities of the true class for nodes that the model did not learn from.
+    """Compute calibration data on held-out nodes and, for classes without any, on labels.
 
     Args:
         model: The model; it is not changed.
         view: Visible part of the graph.
-        held_out: Class name -> nodes that are not labels of the model. Labels of classes without
-            any are scored by models that learned without them, if the method can take other labels.
-        listener: Receives progress.
+        held_out: Class name -> held-out nodes, which are not labels of the model. For classes
+            without held-out nodes, models that learned without a fold of the labels score this
+            fold, if the method supports ``set_labels``.
+        listener: Receives progress events.
     """
     unknown = [name for name in held_out if name not in model.classes_]
     if unknown:
@@ -247,7 +251,7 @@ def calibrate(
 def _own_probabilities(
     model: "Method", view: GraphView, labels: NodeLabels
 ) -> list[tuple[str, Floats]]:
-    """Return each class that has nodes, and its probability for them."""
+    """Return each class that has labelled nodes, with its probability for each of these nodes."""
     some = NodeLabels({name: rows[:MOST_NODES] for name, rows in labels.items() if rows.size})
     if not some:
         return []
@@ -268,14 +272,15 @@ def models_without_a_fold(
     what: str,
     listener: Listener = SILENT,
 ) -> Iterator[tuple["Method", KeyedLabels]]:
-    """Yield models that learned without a fifth of the labels of each class, and these labels.
+    """Yield models that learned without one fold of the labels, and the labels of this fold.
 
-    What a method fitted besides labels, such as weights, stays: nothing is trained.
+    Nothing is trained: weights and other fitted parameters are not changed.
 
     Args:
-        model: A model that takes other labels; it is not changed.
+        model: A model that supports ``set_labels``; it is not changed.
         view: Visible part of the graph.
-        names: Classes with at least two labels; those of other classes are always learned.
+        names: Classes whose labels are split into folds, each with at least two labels. Labels of
+            other classes are always learned.
         what: Name of the step in progress events.
         listener: Receives progress events.
     """

@@ -1,4 +1,4 @@
-"""Registry of methods by name, those of plug-ins included, and their description as data."""
+"""Registry of methods by name, including plug-ins; description of a method as JSON."""
 
 import inspect
 from dataclasses import asdict, dataclass, fields
@@ -23,14 +23,14 @@ def make_method(name: str, **parameters: Any) -> Method:
     """Create an unfitted method by name.
 
     Args:
-        name: As ``nodegraft lab methods`` shows it.
+        name: Name of the method, as ``nodegraft lab methods`` shows it.
         parameters: Hyper-parameters by name.
     """
     return build(REGISTRY.get(name), parameters)
 
 
 def has_open_set_score(name: str) -> bool:
-    """Return whether a method may be in an open world: it then has a parameter ``world``."""
+    """Return whether a method has an open-set score; it then has a parameter ``world``."""
     return any(field.name == "world" for field in fields(REGISTRY.get(name)))
 
 
@@ -38,25 +38,25 @@ def load_model(directory: str | Path) -> Method:
     """Load a saved model of any method.
 
     Args:
-        directory: What :meth:`nodegraft.Method.save` wrote.
+        directory: Directory that :meth:`nodegraft.Method.save` wrote.
     """
     return unpacked_model(read_model(Path(directory)))
 
 
 def unpacked_model(saved: SavedModel) -> Method:
-    """Build a model of any method from what was read of it."""
+    """Restore a model of any method from the content of its directory."""
     return REGISTRY.get(saved.header["method"]).from_saved(saved)
 
 
 @dataclass(frozen=True)
 class MethodDescription:
-    """Name, parameters and file of a method."""
+    """Name, parameters and source file hash of a method."""
 
     name: str
     """Name of the method."""
 
     many_shot: bool
-    """Whether it learns new classes from most of their nodes, as an upper reference."""
+    """Whether the method is an upper reference, which trains on most nodes of new classes."""
 
     parameters: dict[str, Any]
     """Values of all parameters."""
@@ -65,7 +65,7 @@ class MethodDescription:
     """Default values of all parameters."""
 
     file_hash: str = ""
-    """Hash of its file; empty for a method of this package, or if there is no file."""
+    """Hash of the source file; empty for a method of this package, or if there is no file."""
 
     @classmethod
     def of(cls, method: Method) -> Self:
@@ -86,4 +86,4 @@ def _hash(kind: type) -> str:
     try:
         return file_hash(Path(inspect.getfile(kind)))
     except (OSError, TypeError):
-        return ""  # a class written at a prompt has no file
+        return ""  # A class that was defined in an interactive session has no file.

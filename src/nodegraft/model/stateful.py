@@ -1,8 +1,8 @@
-"""State of a model: changes as a whole or not at all, saving and loading.
+"""State of a model: atomic changes, saving and loading.
 
-A change is made on a shallow copy and put in place by one assignment of ``__dict__``; a reader
-takes the dictionary once. So a change that fails leaves no trace, and a thread that predicts while
-another one changes the model uses one committed state.
+A change is made on a shallow copy, whose ``__dict__`` then replaces that of the model by one
+assignment; a reader gets the dictionary only once. So a failed change has no effect, and a thread
+that predicts while another thread changes the model uses one committed state.
 """
 
 from collections.abc import Iterator
@@ -30,19 +30,19 @@ from nodegraft.model.learned import GraphInputs, learned, learned_json, learned_
 from nodegraft.model.prediction_sets import SetCalibration
 
 _OF_A_CHANGE = ("_lock", "_changing", "_listener")
-"""Attributes that a model has only while it is changed."""
+"""Attributes that exist only during a change and are not part of the state."""
 
 
 @dataclass(kw_only=True)
 class Stateful(Hooks):
-    """Parameters and learned state: a change is made on a copy and replaces the state at once."""
+    """Model with parameters and learned state; changes are made on a copy and are atomic."""
 
     labels_: KeyedLabels = learned()
     """All training labels: class name -> keys of nodes."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # Otherwise the decorator would write one that says nothing of what was learned.
+        # Otherwise the dataclass decorator adds a __repr__ that does not show the learned state.
         if "__repr__" not in vars(cls):
             cls.__repr__ = Stateful.__repr__  # type: ignore[method-assign]
 
@@ -59,16 +59,16 @@ class Stateful(Hooks):
         """Return the hyper-parameters by name.
 
         Args:
-            deep: Without effect: no hyper-parameter has parameters of its own.
+            deep: Ignored, because no hyper-parameter has parameters of its own.
         """
         return parameters_of(self)
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set hyper-parameters. The learned state is dropped: call ``fit`` again.
+        """Set hyper-parameters. This drops the learned state: call ``fit`` again.
 
         Args:
-            parameters: Hyper-parameters by name; where all are as before, nothing happens. If only
-                ``world`` changes, nothing is dropped: nothing that is learned depends on it.
+            parameters: Hyper-parameters by name. The learned state is not dropped if no value
+                changes, or if only ``world`` changes, because learning does not depend on it.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
         before, after = self.get_params(), fresh.get_params()
@@ -105,7 +105,7 @@ class Stateful(Hooks):
         return summary_html(f"{type(self).__name__} ({self.name})", facts)
 
     def _changed(self) -> dict[str, Any]:
-        """Return the hyper-parameters that are not the default."""
+        """Return the hyper-parameters whose values differ from the defaults."""
         return {
             name: value
             for name, value in self.get_params().items()
@@ -113,13 +113,13 @@ class Stateful(Hooks):
         }
 
     def _now(self) -> Self:
-        """Return the current model as a value that no later change affects."""
+        """Return a snapshot of the model, which later changes do not affect."""
         copy = object.__new__(type(self))
         vars(copy).update(vars(self))
         return copy
 
     def _trial(self) -> Self:
-        """Return a copy for other labels, whose results are not cached for this model."""
+        """Return an independent copy to learn other labels; it shares no lock or listener."""
         copy = self._now()
         for name in _OF_A_CHANGE:
             vars(copy).pop(name, None)
@@ -127,10 +127,10 @@ class Stateful(Hooks):
 
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
-        """Yield a copy to change, which replaces the state of this model if no error occurs."""
+        """Yield a copy to change; if no error occurs, it replaces the state of this model."""
         if not isinstance(listener, Listener):
             raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
-        # One writer at a time: of two that start from the same model one would be lost.
+        # Allow one writer at a time: of two concurrent changes, one would be lost.
         with vars(self).setdefault("_lock", RLock()):
             if "_changing" in vars(self):
                 raise ParameterError(
@@ -189,10 +189,10 @@ class Stateful(Hooks):
         return {name: value for name, value in vars(self).items() if name in kinds}, kinds
 
     def save(self, directory: str | Path) -> None:
-        """Write a new directory with safetensors, JSON and a short card.
+        """Save the model in a new directory, as safetensors, JSON and a model card.
 
         Args:
-            directory: Where to; it must not exist.
+            directory: New directory; it must not exist.
         """
         model = self._now()
         header, recipe = model._header()
@@ -219,10 +219,10 @@ class Stateful(Hooks):
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
-        """Load the model from a directory.
+        """Load a model from a directory.
 
         Args:
-            directory: What :meth:`save` wrote.
+            directory: Directory that :meth:`save` wrote.
         """
         saved = checkpoint.read_model(Path(directory))
         if saved.header["method"] != cls.name:
@@ -234,10 +234,10 @@ class Stateful(Hooks):
 
     @classmethod
     def from_saved(cls, saved: checkpoint.SavedModel) -> Self:
-        """Build the model from its saved form.
+        """Restore a model from the content of its directory.
 
         Args:
-            saved: What its directory holds.
+            saved: Content of the directory.
         """
         try:
             model = build(cls, saved.header["parameters"])
@@ -263,9 +263,10 @@ class Stateful(Hooks):
 
     @property
     def recipe(self) -> Any:
-        """Recipe of the features it was fitted on: ``read_graph(…, recipe=model.recipe)``.
+        """Recipe of the features that the model was fitted on.
 
-        None where the graph did not come from tables.
+        Use it as ``read_graph(…, recipe=model.recipe)``. None if the graph was not read from
+        tables, or if the model is not fitted.
         """
         return self._inputs.recipe if len(self._table) else None
 

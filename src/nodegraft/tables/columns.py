@@ -1,4 +1,4 @@
-"""Tables from files or memory, with errors that name the table, the column and the row."""
+"""Source tables, read from files or memory; errors name the table, the column and the row."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,8 +17,8 @@ from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.sql.read import read_query
 
 Source = Any
-"""A file by its path or URL, a folder or glob of Parquet files, a query of a database
-(``URL#QUERY``), or a table in memory: Arrow, pandas, Polars, DuckDB."""
+"""Table source: path or URL of a file, a folder or glob of Parquet files, a database query
+(``URL#QUERY``), or a table in memory (Arrow, pandas, Polars, DuckDB)."""
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
 _NAME_COLUMNS = (
@@ -27,17 +27,18 @@ _NAME_COLUMNS = (
     "by its edges alone."
 )
 _ALWAYS_FIT = 19
-"""Number of digits below which every integer is below 2**63."""
+"""Number of digits; every integer with fewer digits is below 2**63."""
 
 
 class SourceTable:
-    """Arrow table with the name that errors use for it.
+    """Arrow table, with its file name and row numbers for error messages.
 
     Args:
-        content: An Arrow table.
+        content: The Arrow table.
         place: File of the table, or a description of it.
-        rows: Number of each row in the file, from 0; None for all rows from the first.
-        typed: Whether columns have types: those of a CSV file are only guessed.
+        rows: Row number in the file, from 0, of each table row; None if the table has all rows of
+            the file.
+        typed: Whether the source stores column types; False for CSV, whose types are guessed.
     """
 
     def __init__(
@@ -49,26 +50,26 @@ class SourceTable:
         return int(self._content.num_rows)
 
     def batches(self, *columns: str) -> "Iterator[SourceTable]":
-        """Yield the table in parts that fit into memory; a table in memory is one part.
+        """Yield batches of rows that fit into memory; a table in memory is a single batch.
 
         Args:
-            columns: Names of the needed columns; none for all.
+            columns: Names of the columns to read; without names, all columns are read.
         """
         yield self
 
     def without(self, rows: IntArray) -> "SourceTable":
-        """Return the table without some rows."""
+        """Return a table without the given rows, which are positions from 0."""
         return self.take(np.setdiff1d(np.arange(len(self)), rows)) if rows.size else self
 
     def take(self, rows: Any) -> "SourceTable":
-        """Return some rows of the table."""
+        """Return a table of the given rows, which are positions from 0."""
         places = np.asarray(rows, dtype=np.int64)
         content = self._content.take(pa.array(places))
         numbers = places if self._rows is None else self._rows[places]
         return SourceTable(content, self.place, numbers, typed=self.typed)
 
     def row_number(self, place: int) -> int:
-        """Return the number of a row in its file, counted from 1 without a header.
+        """Return the row number in the file, counted from 1; the header row is not counted.
 
         Args:
             place: Position of the row in this table, from 0.
@@ -76,12 +77,12 @@ class SourceTable:
         return int(place if self._rows is None else self._rows[place]) + 1
 
     def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
-        """Return some values with the numbers of their rows, for a report."""
+        """Return up to three values with their row numbers, for the data report."""
         shown = zip(places[:3].tolist(), values, strict=False)
         return [f"row {self.row_number(place)}: {value}" for place, value in shown]
 
     def where(self, *columns: str) -> str:
-        """Return the names of columns and of their table, for a report."""
+        """Return a phrase with the column names and the file name, for the data report."""
         named = " and ".join(map(repr, columns))
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
@@ -91,10 +92,10 @@ class SourceTable:
         return SourceTable(content, self.place, self._rows, typed=self.typed)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "SourceTable":
-        """Return the table with columns of node keys in one type.
+        """Return a table whose key columns are converted to the key type.
 
         Raises:
-            DataError: Where text is no integer; it names the first such row.
+            DataError: If a cell is not an integer; the message names the first such row.
         """
         table = self
         for name in names:
@@ -125,7 +126,7 @@ class SourceTable:
         return names
 
     def column(self, name: str) -> Any:
-        """Return a column by name; an error lists the names that exist."""
+        """Return a column by name; if it does not exist, raise an error that lists all names."""
         names = self.column_names
         if name not in names:
             what = f"{self.place} has no column {name!r}; its columns are {', '.join(names)}."
@@ -137,7 +138,7 @@ class SourceTable:
         return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
     def texts(self, name: str) -> list[str | None]:
-        """Return the values of a column as text; None where one is missing."""
+        """Return the values of a column as text; None for a missing value."""
         texts: list[str | None] = self.text_column(name).to_pylist()
         return texts
 
@@ -170,14 +171,14 @@ class SourceTable:
         )
 
     def floats(self, name: str, is_numbers: bool = False) -> FloatArray:
-        """Return the values of a column in float64; NaN where one is missing.
+        """Return the values of a column as float64; NaN for a missing value.
 
         Args:
-            is_numbers: Whether the column holds numbers, even if few cells of a CSV file are.
+            is_numbers: Whether to read a CSV column as numbers even if most cells are not numbers.
         """
         column = self.column(name)
         try:
-            # A safe cast refuses integers above 2**53, because they lose their last digit.
+            # The cast is not safe: a safe cast refuses integers above 2**53, which float64 rounds.
             numbers = self._numbers(column, is_numbers).cast(pa.float64(), safe=False)
         except pa.ArrowException:
             what = f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}"
@@ -187,7 +188,7 @@ class SourceTable:
         return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def _numbers(self, column: Any, is_numbers: bool) -> Any:
-        """Return a column of a CSV file without cells that are no number, if most are numbers."""
+        """Return a CSV column with other cells set to missing, if most cells are numbers."""
         odd = self._odd_numbers(column, is_numbers)
         if not odd.size:
             return column
@@ -201,16 +202,19 @@ class SourceTable:
             return nothing
         fits = pc.match_substring_regex(column, _NUMBER).fill_null(True)
         odd = np.flatnonzero(~fits.to_numpy(zero_copy_only=False).astype(bool))
-        # A column with less than half numbers is text, unless it is known to hold numbers.
+        # If less than half of the cells are numbers, the column is text, unless the caller knows
+        # that it holds numbers.
         return odd if is_numbers or 2 * odd.size < len(column) - column.null_count else nothing
 
     def odd_numbers(self, name: str) -> IntArray:
-        """Return the positions of cells that are no number in a column of a CSV file."""
+        """Return the positions of the cells of a CSV column that are not numbers."""
         return self._odd_numbers(self.column(name), True)
 
 
 def are_integers(texts: Any) -> NDArray[np.bool_]:
-    """Return which texts are integers in the spelling of keys; missing texts count as integers.
+    """Return whether each text is a 64-bit integer, written without leading zeros or blanks.
+
+    Missing texts count as integers.
 
     >>> are_integers(pa.chunked_array([["7", "007", None, " 7", "9" * 19]])).tolist()
     [True, False, True, False, False]
@@ -226,13 +230,13 @@ def are_integers(texts: Any) -> NDArray[np.bool_]:
 def read_source(
     source: Source, what: str, texts: Sequence[str] = (), delimiter: str | None = None
 ) -> SourceTable:
-    """Return a table from a file or from memory.
+    """Read a table from a file, a database or memory.
 
     Args:
-        source: A file, a folder or glob of Parquet files, a URL of either, a query of a database
+        source: A file, a folder or glob of Parquet files, a URL of either, a database query
             (``URL#QUERY``), or a table in memory.
-        what: Content of the table, for errors about a table that is in no file.
-        texts: Names or globs of columns that are read from a CSV file as text.
+        what: Description of the content, for errors about a table that is not in a file.
+        texts: Names or globs of columns that are read as text from a CSV file.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     if is_database(source):
@@ -252,10 +256,10 @@ def read_source(
 def require_columns(
     tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]], advice: str = _NAME_COLUMNS
 ) -> None:
-    """Refuse tables that lack columns, and name all missing columns.
+    """Raise an error that names all missing columns of all tables.
 
     Args:
-        tables: Each table, or None, with the columns it must have.
+        tables: Pairs of a table (or None) and the columns that it must have.
     """
     errors: list[DataError] = []
     for table, names in tables:
@@ -271,7 +275,7 @@ def require_columns(
 
 
 def is_text(column: Any) -> bool:
-    """Return whether a column holds text; text of a CSV file that is not UTF-8 has type binary."""
+    """Return whether a column holds text; CSV text that is not UTF-8 has the Arrow type binary."""
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(is_kind(column.type) for is_kind in kinds)
 
@@ -283,13 +287,13 @@ def is_list(column: Any) -> bool:
 
 
 def column_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return the names of columns as a tuple.
+    """Return column names as a tuple.
 
     >>> column_names("price"), column_names(["price", "weight"])
     (('price',), ('price', 'weight'))
 
     Args:
-        given: Name of a column, or names of several; None for no column.
+        given: One column name or several; None for no column.
     """
     if given is None:
         return ()

@@ -1,4 +1,4 @@
-"""Report on the tables that a graph was read from: sizes, and findings about their content."""
+"""Data report: size of the graph, and findings about the tables that it was read from."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,29 +11,29 @@ from nodegraft.base.errors import DataError, TablesError
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding about tables: its count, some examples, and whether it prevents their use."""
+    """Finding about a table: description, count, examples, and whether it must be corrected."""
 
     what: str
-    """Description of what was found, beginning with what is counted: nodes, edges or rows."""
+    """Description of the finding; its first word says what is counted: nodes, edges or rows."""
 
     count: int
-    """Number of nodes, edges or rows."""
+    """Number of nodes, edges or rows to which the finding applies."""
 
     examples: tuple[str, ...] = ()
-    """Some of them."""
+    """Examples of the counted nodes, edges or rows."""
 
     blocking: str = ""
-    """What ``repair=True`` does about it; empty if the tables can be used as they are."""
+    """How ``repair=True`` corrects the data; empty if no correction is needed."""
 
     where: str = ""
-    """Column and table of the finding."""
+    """Names of the column and the table with the finding."""
 
     fatal: bool = False
-    """Whether ``repair=True`` does not help; ``blocking`` then says what to do."""
+    """Whether ``repair=True`` cannot correct the data; ``blocking`` then says what to do."""
 
     @property
     def told(self) -> str:
-        """Finding, place and examples in words, with the noun in the singular for a count of 1.
+        """Description, column and examples as text; the noun is singular for a count of 1.
 
         >>> Finding("nodes without any edge", 1, ("p7",)).told
         'node without any edge (for example p7)'
@@ -64,16 +64,16 @@ def finding(
     []
 
     Args:
-        examples: Some of them; three are shown.
-        blocking: What ``repair=True`` does about it; empty if the tables can be used as they are.
-        fatal: Whether ``repair=True`` does not help; ``blocking`` then says what to do.
+        examples: Examples of the counted nodes, edges or rows; the first three are shown.
+        blocking: How ``repair=True`` corrects the data; empty if no correction is needed.
+        fatal: Whether ``repair=True`` cannot correct the data; ``blocking`` then says what to do.
     """
     shown = tuple(str(example) for example in list(examples)[:3])
     return [Finding(what, int(count), shown, blocking, where, fatal)] if count else []
 
 
 def gathered(findings: Iterable[Finding]) -> list[Finding]:
-    """Merge findings about parts of a table to findings about all of it.
+    """Merge findings about batches of a table into findings about the whole table.
 
     >>> parts = finding("loops", 2, "ab") + finding("loops", 3, "cd")
     >>> print(*gathered(parts))
@@ -89,7 +89,7 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class DataReport:
-    """Sizes of a graph and findings about its tables; ``str(report)`` is for the user."""
+    """Size of a graph and findings about its tables; ``str(report)`` is a text for users."""
 
     nodes: int
     """Number of nodes."""
@@ -105,19 +105,19 @@ class DataReport:
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
-        """Findings that prevent the use of the tables as they are."""
+        """Findings that must be corrected before the tables can be used."""
         return tuple(finding for finding in self.findings if finding.blocking)
 
     def require_usable(self, repair: bool) -> None:
-        """Refuse tables that must be corrected first.
+        """Raise an error if the tables must be corrected first.
 
         Args:
-            repair: Whether findings are repaired.
+            repair: Whether the data of blocking findings is corrected automatically.
         """
         require_usable(self.findings, repair, str(self))
 
     def count(self, what: str) -> int:
-        """Return the total count of a finding.
+        """Return the total count of the findings with this description.
 
         Args:
             what: Description of the finding.
@@ -134,10 +134,10 @@ class DataReport:
 
 
 def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
-    """Refuse tables that must be corrected first; the error lists all findings.
+    """Raise an error that lists all findings if the tables must be corrected first.
 
     Args:
-        repair: Whether findings are repaired.
+        repair: Whether the data of blocking findings is corrected automatically.
     """
     found = list(findings)
     if any(finding.fatal for finding in found):

@@ -1,4 +1,4 @@
-"""Tables of edges: source, target, and optionally edge type and weight."""
+"""Read edge tables: source, target, and optionally edge type and weight."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,34 +19,34 @@ from nodegraft.tables.keys import rows_named
 
 
 class EdgeColumns(NamedTuple):
-    """Names of the columns of a table of edges."""
+    """Column names of an edge table."""
 
     source: str
-    """Column of source keys."""
+    """Column with the source node's key."""
 
     target: str
-    """Column of target keys."""
+    """Column with the target node's key."""
 
     kind: str | None
-    """Column of edge types; None if there is one type."""
+    """Column of edge types; None if all edges have the same type."""
 
     weight: str | None
     """Column of edge weights; None if all weights are 1."""
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Columns of node keys."""
+        """Names of the two columns with node keys."""
         return self.source, self.target
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Columns that are read from a CSV file as text."""
+        """Names of the columns that are read as text from a CSV file."""
         return (*self.ends, self.kind) if self.kind else self.ends
 
 
 @dataclass(frozen=True)
 class GivenEdges:
-    """Usable edges of a table, in the order of its rows."""
+    """Valid edges of a table, in the order of its rows."""
 
     source: IntArray
     """Row of each edge's source node."""
@@ -55,7 +55,7 @@ class GivenEdges:
     """Row of each edge's target node."""
 
     kinds: Mapping[str, IntArray]
-    """Edge type -> positions of its edges."""
+    """Edge type -> positions of its edges in ``source`` and ``target``."""
 
     weights: NDArray[np.float64] | None
     """Weight of each edge; None if all weights are 1."""
@@ -67,7 +67,7 @@ class GivenEdges:
         """Return the adjacency of each edge type.
 
         Args:
-            directed: Whether edges have a direction; or the edge types that have one.
+            directed: Whether edges have a direction; or the names of the directed edge types.
         """
         one_way = kinds_with_direction(directed, self.kinds)
         return {
@@ -82,7 +82,7 @@ class GivenEdges:
         }
 
     def relations(self, keys: NodeKeys) -> dict[str, Relation]:
-        """Return the edges of each type by keys, without direction."""
+        """Return the edges of each type as pairs of node keys, without direction."""
         pairs = np.stack([keys.array_at(end) for end in (self.source, self.target)], axis=1)
         return {
             name: Relation(pairs[some], None if self.weights is None else self.weights[some])
@@ -91,10 +91,12 @@ class GivenEdges:
 
 
 def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
-    """Return the edges of a table; those of unknown nodes become findings.
+    """Read the valid edges of a table; invalid edges are dropped and become findings.
 
     Args:
-        table: The table, or a part of it; None for no edges.
+        table: The edge table, or a batch of it; None for no edges.
+        columns: Column names of the table.
+        keys: Keys of the graph's nodes; an edge to another node is invalid.
     """
     if table is None:
         nothing = np.zeros(0, dtype=np.int64)
@@ -135,10 +137,10 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 class _Kinds(NamedTuple):
     names: list[str]
     numbers: IntArray
-    """Position of each edge's type in ``names``; -1 without a type."""
+    """Index of each edge's type in ``names``; -1 for an edge without a type."""
 
     def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Return edge type -> positions of its edges among the usable ones."""
+        """Return edge type -> positions of its edges among the usable edges."""
         numbers = self.numbers[usable]
         pairs = sorted((self.names[number], number) for number in np.unique(numbers))
         return {name: np.flatnonzero(numbers == number) for name, number in pairs}
@@ -170,7 +172,7 @@ def _unknown_ends(
 
 
 def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
-    """Return findings about usable edges."""
+    """Return findings about valid edges: duplicates, self-loops and isolated nodes."""
     joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
     return oddities(
         told=int(given.source.size),
@@ -186,11 +188,13 @@ def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Fin
 
 
 def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
-    """Return findings about usable edges, from counts.
+    """Return findings about duplicate edges, self-loops and isolated nodes, from their counts.
 
     Args:
-        kept: Number of edges of the graph; both directions of a pair are two if they differ.
-        alone: Number of nodes without an edge.
+        told: Number of valid edges in the table.
+        loops: Number of edges from a node to itself.
+        kept: Number of edges of the graph; directed edges A → B and B → A count as two.
+        alone: Number of nodes without edges.
     """
     return [
         *finding("nodes without any edge", alone),

@@ -1,4 +1,4 @@
-"""Features of a graph by another text encoder; keys and edges stay."""
+"""Encode the texts of a graph's nodes with another text encoder; keys and edges do not change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,26 +18,29 @@ from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import different_nodes
 
 Encoders: TypeAlias = str | Iterable[str]
-"""Name of a text encoder, or several."""
+"""Name of one text encoder, or several names."""
 
 
 @dataclass(frozen=True)
 class TextEncoding:
-    """Another text encoder for a graph, and the texts, which the graph does not have."""
+    """New text encoders for a graph, and the node table with the texts.
+
+    The table is needed because a graph stores features, not texts.
+    """
 
     encoders: tuple[str, ...]
     """Names of the text encoders."""
 
     nodes: Source
-    """The table of nodes."""
+    """Node table with the texts."""
 
     @classmethod
     def of(cls, encoder: Encoders | None, nodes: Source) -> "TextEncoding | None":
         """Return the encoding, or None if neither an encoder nor a table is given.
 
         Args:
-            encoder: Name of the text encoder, or several; None for none.
-            nodes: The table of nodes; None for none.
+            encoder: Name of the text encoder, or several; None if the user gave no encoder.
+            nodes: Node table; None if the user gave no table.
         """
         if encoder is None and nodes is None:
             return None
@@ -52,13 +55,14 @@ class TextEncoding:
     def applied(
         self, graph: Graph, options: Mapping[str, Any], listener: Listener
     ) -> tuple[Graph, NodeTexts | None]:
-        """Return the graph with its texts encoded again, and the texts for display.
+        """Return the graph with features by the new text encoders, and the texts for display.
 
-        The other columns keep their encoders.
+        The encoders of other columns do not change.
 
         Args:
-            options: Names of columns, of which ``key`` and ``delimiter`` count.
-            listener: Receives progress.
+            graph: Graph that was read from tables.
+            options: Options of the node table; only ``key`` and ``delimiter`` are used.
+            listener: Receives progress events.
         """
         recipe = graph.recipe
         if not isinstance(recipe, FeatureRecipe):

@@ -1,4 +1,4 @@
-"""Files of tables: Parquet, CSV and JSON Lines, local or at any URL that fsspec supports."""
+"""Read table files: Parquet, CSV and JSON Lines, local or at any URL that fsspec supports."""
 
 import csv
 import json
@@ -18,32 +18,32 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""Column separators of CSV files; the first is used if a header does not decide."""
+"""Column separators that are guessed from a CSV header; on a tie the earlier one is used."""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
-"""Bytes of JSON Lines that are read at once, and the largest length of a line."""
+"""Block size for reading JSON Lines, in bytes; also the maximum length of a line."""
 
 
 @dataclass(frozen=True)
 class TableFiles:
-    """Files of one table."""
+    """File or files that a table consists of."""
 
     filesystem: Any
-    """File system of fsspec."""
+    """fsspec file system of the files."""
 
     paths: tuple[str, ...]
-    """Paths of the files, in order; only Parquet may have several."""
+    """Paths of the files, in order; only a Parquet table may have several."""
 
     @classmethod
     def of(cls, source: str | Path) -> "TableFiles":
-        """Find the files of a path, folder, glob or URL.
+        """Find the table files at a path, folder, glob or URL.
 
         Args:
             source: A file, a folder or glob of Parquet files, or a URL of one of these.
 
         Raises:
-            DataError: If there is no such file, or its ending is unknown.
+            DataError: If there is no such file, or its file extension is not supported.
         """
         try:
             filesystem, path = fsspec.core.url_to_fs(str(source))
@@ -74,11 +74,11 @@ class TableFiles:
 
     @property
     def typed(self) -> bool:
-        """Whether columns have types; those of a CSV file are only guessed."""
+        """Whether the files store column types; False for CSV, whose types are guessed."""
         return not self.paths[0].endswith((".csv", ".csv.gz"))
 
     def identity(self) -> list[Any]:
-        """Return path, size and time of each file as JSON, to notice changes."""
+        """Return path, size and modification time of each file as JSON, to detect changes."""
         found = [(path, self.filesystem.info(path)) for path in self.paths]
         return [
             [path, about.get("size"), str(about.get("mtime") or about.get("ETag"))]
@@ -89,7 +89,7 @@ class TableFiles:
         """Read the table as an Arrow table.
 
         Args:
-            texts: Names or globs of columns that are read from a CSV file as text.
+            texts: Names or globs of columns that are read as text from a CSV file.
             delimiter: Column separator of a CSV file; None to guess it from the header.
         """
         try:
@@ -114,7 +114,7 @@ class TableFiles:
             raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
 
     def _check_schemas(self) -> None:
-        """Refuse parts whose columns differ from the first: Arrow would convert or drop them."""
+        """Raise an error if columns differ between files: Arrow would convert or drop them."""
         from pyarrow import parquet
 
         schemas = []
@@ -137,7 +137,7 @@ class TableFiles:
                 )
 
         table = read(None)
-        # JSON has no dates: Arrow guesses them from text, which must stay unchanged.
+        # JSON has no date type. Arrow converts text that looks like a date, so read it as text.
         dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
         return read(pa.schema([(name, pa.string()) for name in dates])) if dates else table
 
@@ -145,7 +145,7 @@ class TableFiles:
         return self.filesystem.open(self.paths[0], "rb", compression="infer")
 
     def _header(self, delimiter: str | None) -> tuple[str, list[str]]:
-        """Return the column separator and the names of columns."""
+        """Return the column separator and the column names of a CSV file."""
         with self._opened() as file:
             line = file.readline().decode(errors="replace").rstrip("\r\n").removeprefix("\ufeff")
         if delimiter is not None and len(delimiter) != 1:
@@ -157,7 +157,7 @@ class TableFiles:
 
     def _csv(self, texts: Sequence[str], delimiter: str | None) -> Any:
         mark, names = self._header(delimiter)
-        # CSV has no types: 007 is read as a number unless the column is declared as text.
+        # CSV has no column types: Arrow reads 007 as a number unless the column is set to text.
         types = dict.fromkeys(matching(texts, names), pa.string())
         with self._opened() as file:
             table = pa.csv.read_csv(
@@ -167,14 +167,14 @@ class TableFiles:
             )
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type):
-                # An empty cell is a missing value in every column.
+                # Treat empty cells as missing values in text columns, too.
                 column = table.column(place)
                 given = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
                 table = table.set_column(place, field.name, given)
         return table
 
     def _explained(self, error: str, delimiter: str | None) -> str:
-        """Return Arrow's error with the name instead of the number of a column, and advice."""
+        """Return Arrow's error message with the column name instead of its number, and advice."""
         number = re.search(r"column #(\d+)", error)
         if number:
             names = self._header(delimiter)[1]
@@ -185,7 +185,7 @@ class TableFiles:
 
 
 def require_same_columns(schema: Any, first: Any, path: str, first_path: str) -> None:
-    """Refuse a Parquet file whose columns differ in name or type from the first part."""
+    """Raise an error if a Parquet file has other column names or types than the first file."""
     if schema.equals(first):
         return
     names = [*first.names, *(name for name in schema.names if name not in first.names)]
@@ -204,7 +204,7 @@ def _types(schema: Any, name: str) -> str:
 
 
 def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
-    """Return the Parquet files of a folder; refuse Parquet files in folders below it."""
+    """Return the Parquet files of a folder; raise an error if a subfolder has Parquet files."""
     top = folder.rstrip("/")
     paths = [path for path in filesystem.find(top) if path.endswith(".parquet")]
     if not paths:
@@ -220,7 +220,7 @@ def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
 
 
 def is_glob(text: str) -> bool:
-    """Return whether a text has wildcards.
+    """Return whether a path or column name contains wildcards.
 
     >>> is_glob("parts/*.parquet"), is_glob("nodes.csv")
     (True, False)
@@ -231,13 +231,13 @@ def is_glob(text: str) -> bool:
 def matching(
     wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
-    """Return the columns that names and globs match, each once.
+    """Return the column names that match names or globs, without duplicates.
 
     >>> matching(["e*", "price"], ["key", "e1", "e2", "price"])
     ['e1', 'e2', 'price']
 
     Args:
-        wanted: Names and globs of columns; a name that is no column is returned unchanged.
+        wanted: Names and globs of columns; a name that is not in `names` is returned unchanged.
     """
     left = [name for name in names if name not in set(excluded)]
     found: list[str] = []
@@ -250,12 +250,12 @@ def matching(
 
 
 def as_toml(values: dict[str, Any]) -> str:
-    """Return lines of TOML, for values whose JSON is valid TOML.
+    """Return values as TOML text; only types whose JSON form is valid TOML are supported.
 
     Args:
         values: Strings, integers, booleans or lists of strings, by name.
     """
-    # TOML allows neither surrogate pairs, which JSON uses in escapes, nor an unescaped DEL.
+    # Escapes of surrogate pairs, which JSON uses, are invalid in TOML; so is an unescaped DEL.
     texts = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
     lines = (f"{name} = {text}".replace("\x7f", "\\u007f") for name, text in texts.items())
     return "\n".join([*lines, ""])

@@ -1,4 +1,4 @@
-"""Columns of node keys: their type, decided once for all tables, and the nodes that they name."""
+"""Key columns: choose one key type for all tables, and find the nodes by their keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from nodegraft.tables.columns import SourceTable, are_integers, is_text
 
 
 def check_key_type(key_type: KeyType | None) -> None:
-    """Refuse a key type that does not exist."""
+    """Raise an error if the key type is not valid."""
     if key_type not in (None, "text", "integer"):
         raise ParameterError(f"key_type is 'text', 'integer' or None, not {key_type!r}.")
 
@@ -26,11 +26,11 @@ def in_one_key_type(
     """Return tables whose key columns all have the same type.
 
     Args:
-        tables: Each table, or None, with its key columns; the table of nodes comes first.
-        key_type: The type. None to take that of the first column that has a type: columns of other
-            types are left as they are, to be refused when they are used. Columns of CSV files have
-            no type: if all are from CSV files, keys are integers only if each is spelt as an
-            integer, without leading zeros.
+        tables: Pairs of a table (or None) and its key columns; the node table is first.
+        key_type: Type of all keys. None to use the type of the first typed column. Typed columns
+            of another type are not converted; reading their keys raises an error later. CSV columns
+            have no type: if all tables are CSV files, keys are integers only if each of them is
+            written as an integer, without leading zeros.
     """
     columns = [(table, name) for table, names in tables if table is not None for name in names]
     decided = key_type or _common_type(columns)
@@ -43,7 +43,7 @@ def in_one_key_type(
 def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
     for table, name in columns:
         column = table.column(name)
-        # A table that is read in batches has empty columns of the right types.
+        # A streamed table returns empty columns, which still have the right types.
         is_missing = len(column) > 0 and column.null_count == len(column)
         if table.typed and len(table) and not is_missing:
             return "text" if is_text(column) else "integer"
@@ -52,12 +52,12 @@ def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
 
 
 def node_keys(table: SourceTable, name: str) -> KeyArray:
-    """Return the keys of a table of nodes; refuse missing keys."""
+    """Return the keys of a node table; raise an error if a key is missing."""
     return _array(table, name, key_column(table, name))
 
 
 def key_column(table: SourceTable, name: str) -> Any:
-    """Return the keys of a table of nodes as an Arrow column; refuse missing keys."""
+    """Return the keys of a node table as an Arrow column; raise an error if a key is missing."""
     column = table.column(name)
     if len(column) == 0:
         raise DataError("The table of nodes is empty.")
@@ -70,7 +70,7 @@ def key_column(table: SourceTable, name: str) -> Any:
 
 
 def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
-    """Return a column that names nodes; None where a key is missing. Refuse another key type."""
+    """Return a column of node keys, None for missing keys; raise an error for another key type."""
     return _array(table, name, _column_like(keys, table, name))
 
 
@@ -87,7 +87,7 @@ def _column_like(keys: NodeKeys, table: SourceTable, name: str) -> Any:
 
 
 def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
-    # NumPy has no missing integer: to_numpy would return floats.
+    # NumPy has no missing integers: to_numpy would return floats.
     if is_text(column) or column.null_count:
         values = table.texts(name) if is_text(column) else column.to_pylist()
         return np.array([*values, None], dtype=object)[:-1]
@@ -96,7 +96,7 @@ def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
 
 
 def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int64]:
-    """Return the rows of the nodes that a column names; -1 where there is no such node."""
+    """Return the row number of each key's node; -1 for an unknown key."""
     column = _column_like(keys, table, name)
     if column.null_count == len(column):
         return np.full(len(column), -1, dtype=np.int64)
@@ -105,7 +105,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
     elif keys.is_text and len(column) < len(keys) // 4:
         found = keys.find(np.array(table.texts(name), dtype=object))
     elif keys.is_text:
-        # Arrow indexes all keys first, which makes many look-ups several times as fast.
+        # Arrow builds a hash table of all keys, so many look-ups are several times as fast.
         known = pa.array(keys.values(), pa.large_string())
         places = pc.index_in(table.text_column(name), value_set=known)
         found = places.fill_null(-1).to_numpy().astype(np.int64)
@@ -117,7 +117,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
 
 
 def stored_keys(table: SourceTable, name: str) -> Stored:
-    """Return the keys of nodes in the form that is stored on disk."""
+    """Return the keys of a node table in the format of a graph on disk."""
     column = key_column(table, name)
     return _packed(table.text_column(name)) if is_text(column) else key_array(column.to_numpy())
 

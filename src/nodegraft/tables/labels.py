@@ -1,4 +1,4 @@
-"""Labels by class, from a dict, a table or a pandas Series; held-out labels."""
+"""Read labels from a dict, a table or a pandas Series; split off held-out labels."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -26,24 +26,24 @@ from nodegraft.tables.keys import node_keys, rows_named
 ByClass = dict[str, list[Key]]
 
 KEY, LABEL = "key", "label"
-"""Default names of the columns of a table of labels."""
+"""Default column names of a label table."""
 
 ALIKE = "groups of class names that differ only by case or blanks"
-"""Finding about class names that are probably the same."""
+"""Description of the finding about class names that probably mean the same class."""
 
 Labels = Mapping[str, Iterable[Key]] | Source
-"""Class name -> keys of its nodes; or a table with the columns ``key`` and ``label``, or a pandas
-Series whose index are keys."""
+"""Class name -> keys of its nodes; or a table with the columns ``key`` and ``label``; or a pandas
+Series of class names, with node keys as index."""
 
 
 def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
-    """Return class name -> keys; rows of a table without a class name are left out.
+    """Return class name -> keys of its nodes; table rows without a class name are skipped.
 
     >>> keys_by_class(pa.table({"key": ["p1", "p2", "p3"], "label": ["hats", None, "hats"]}))
     {'hats': ['p1', 'p3']}
 
     Args:
-        labels: A dict, which is returned as it is; an Arrow, pandas or Polars table; or a pandas
+        labels: A dict, which is returned unchanged; an Arrow, pandas or Polars table; or a pandas
             Series.
     """
     if isinstance(labels, NodeLabels):
@@ -55,7 +55,7 @@ def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
         return labels
     table = _named(SourceTable(_arrow(labels), "the table of labels"))
     keys = node_keys(table, KEY) if len(table) else key_array([])
-    # Rows may be repeated, in tables of nodes with a column of labels: a dict has each key once.
+    # Rows of a node table with a label column may be repeated: dict keys remove the duplicates.
     by_class: dict[str, dict[Key, None]] = {}
     for key, name in zip(keys.tolist(), table.texts(LABEL), strict=True):
         by_class.setdefault(str(name), {})[key] = None
@@ -75,15 +75,16 @@ def read_labels(
     """Read labels from a table of node keys and class names; rows without a name are skipped.
 
     Args:
-        labels: The table, a file or in memory.
-        graph: Graph of the nodes.
-        key: Name of the column of node keys.
-        label: Name of the column of class names; numbers are read as text.
+        labels: The label table, from a file or in memory.
+        graph: Graph that has the labelled nodes.
+        key: Name of the column with node keys.
+        label: Name of the column with class names; numbers are read as text.
         convert_keys: Whether keys of another type than the graph's keys are converted (7 becomes
-            ``"7"``) instead of refused. Keys of a CSV file are always read in the type of the
-            graph's keys.
-        repair: Strip class names with blanks at an end, drop rows of unknown nodes and keep the
-            first class of a node with two, instead of refusing all of these with their rows.
+            ``"7"``). If False, they raise an error. Keys of a CSV file are always read in the type
+            of the graph's keys.
+        repair: Whether to strip blanks around class names, drop rows of unknown nodes and keep only
+            the first class of a node with several. If False, such rows raise an error that lists
+            them.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     table = read_source(labels, "labels", (label, key), delimiter)
@@ -106,19 +107,19 @@ def read_labels(
 
 
 def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass, ByClass]:
-    """Split labels into training labels and held-out labels, the same share of each class.
+    """Split labels into training labels and held-out labels, with the same share for each class.
 
-    Labels are drawn by the hash of their keys, so the order of a table does not matter, and nearly
-    all labels stay on their side when a table grows. Each class keeps a training label.
+    Held-out labels are chosen by the hash of their keys. So the split does not depend on the order
+    of a table, and hardly changes when a table grows. Each class has at least one training label.
 
     >>> training, held_out = hold_out({"hats": range(10), "caps": [20, 21]})
     >>> {name: len(keys) for name, keys in training.items()}, held_out
     ({'hats': 8, 'caps': 2}, {'hats': [3, 5]})
 
     Args:
-        labels: Class name -> keys of its nodes; or a table or Series, as a store takes them.
+        labels: Class name -> keys of its nodes; or a table or pandas Series.
         share: Share of each class that is held out, between 0 and 1, rounded down to whole nodes.
-        seed: Seed of the draw.
+        seed: Random seed of the split.
     """
     validate_value("share", share, OpenFraction)
     validate_value("seed", seed, NonNegativeInt)
@@ -136,17 +137,17 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
 
 
 class LabelsRead(NamedTuple):
-    """Repaired labels of a table, and findings about it."""
+    """Corrected labels of a table, and findings about the table."""
 
     labels: KeyedLabels
-    """Keys of each class, sorted by name."""
+    """Node keys of each class; classes are sorted by name."""
 
     findings: list[Finding]
-    """Findings for the report."""
+    """Findings for the data report."""
 
 
 def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> LabelsRead:
-    """Return the labels of a table whose keys have the type of the nodes' keys."""
+    """Read labels from a table whose keys already have the type of the graph's keys."""
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
     names = [name.strip() for name in raw]
@@ -198,7 +199,7 @@ def _label_findings(
 
 
 def _named(table: SourceTable, label: str = LABEL) -> SourceTable:
-    """Return the rows that have a class name."""
+    """Return a table of the rows that have a class name."""
     return table.take(np.flatnonzero([name is not None for name in table.texts(label)]))
 
 

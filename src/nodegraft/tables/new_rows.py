@@ -1,4 +1,4 @@
-"""Rows that are not in a graph, as plain JSON: their columns by name, and their edges."""
+"""New rows: nodes outside a graph, given as JSON with columns and edges, to predict them."""
 
 import json
 import re
@@ -22,27 +22,28 @@ from nodegraft.tables.data_report import DataReport
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 Row = Mapping[str, Any]
-"""Column -> value; ``edges`` is a list of edges, and the key column may name the row."""
+"""Column name -> value. ``edges`` is a list of edges; the key column is optional."""
 
 EDGES, FEATURES = "edges", "features"
 _ENDS = {"target": OUT, "source": IN}
 _EDGE_FIELDS = {"type", "weight", *_ENDS}
 
 SHOWN = 5
-"""At most this many faults are listed in an error."""
+"""Maximum number of faults that an error message lists."""
 
 
 def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsView:
-    """Return the view of a graph with rows that are not stored in it.
+    """Return a view of a graph together with new rows, which are not added to the graph.
 
     Args:
-        graph: The whole graph.
-        rows: For each row the columns of the graph's recipe (null where a value is missing), and
-            ``edges``, a list of ``{"type": …, "target": …}`` with the key of a node of the graph;
-            ``source`` instead of ``target`` for an edge that leads to the row. The type may be
-            omitted if there is one; ``weight`` is 1 if omitted. If the graph was not made from
-            tables, ``features`` is a list of numbers instead of columns.
-        key: Column that names a row in results; rows without it are called ``row 1``, ``row 2`` …
+        graph: The whole graph, not a view of a part.
+        rows: For each row, the columns of the graph's recipe (null for a missing value) and
+            ``edges``: a list of ``{"type": …, "target": …}``, whose target is the key of a node
+            of the graph. Use ``source`` instead of ``target`` for an edge that leads to the row.
+            The type may be omitted if the graph has only one; the default ``weight`` is 1. If the
+            graph was not read from tables, give ``features``, a list of numbers, instead of
+            columns.
+        key: Column with the row's name in results; default names are ``row 1``, ``row 2`` …
     """
     if not isinstance(graph, Graph):
         raise ParameterError("Rows are predicted beside a whole nodegraft.Graph, not a part of it.")
@@ -69,7 +70,7 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
 
 
 def read_rows(file: Path) -> list[Any]:
-    """Return the rows in a file of JSON Lines; blank lines are skipped."""
+    """Read rows from a JSON Lines file; blank lines are skipped."""
     try:
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -99,7 +100,7 @@ def _columns(graph: Graph) -> tuple[str, ...]:
 
 
 def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
-    """Return the keys of new rows; refuse a key that a node or another row already has."""
+    """Return the keys of new rows; raise an error if a node or another row has the same key."""
     given = [row.get(key) for row in rows]
     kind = str if graph.has_text_keys else int
     _refuse(
@@ -128,14 +129,14 @@ def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
 def _is_key(value: Any, kind: type) -> bool:
     if not isinstance(value, kind) or isinstance(value, bool):
         return False
-    # JSON can have half of a surrogate pair, which is no text.
+    # JSON can contain half of a surrogate pair, which is not valid text.
     return not re.search("[\ud800-\udfff]", str(value))
 
 
 def _features(
     graph: Graph, rows: Sequence[Row], names: Sequence[Key]
 ) -> tuple[Matrix | None, tuple[str, ...]]:
-    """Return the features, and sentences about values that are treated as missing."""
+    """Return the features of new rows, and notes about values that are treated as missing."""
     recipe = graph.recipe
     if isinstance(recipe, FeatureRecipe):
         table = SourceTable(_table(recipe.columns, rows), "the rows")
@@ -171,7 +172,7 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
 
 
 def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
-    """Return the edges of each type, from places of rows to rows of the graph."""
+    """Return the edges of each type, from positions of new rows to row numbers of the graph."""
     given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
     faults = list[str]()
     for place, row in enumerate(rows):
@@ -211,7 +212,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
 
 
 def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
-    """Return type, other end, weight and direction of an edge."""
+    """Return edge type, key of the graph's node, weight and direction of an edge."""
     if not isinstance(edge, Mapping) or not edge.keys() <= _EDGE_FIELDS:
         raise DataError(f"{edge!r} must have the fields type, target or source, and weight")
     kinds, kind = graph.relations, edge.get("type")
@@ -222,13 +223,13 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
-    # Booleans are refused because in Python True equals the integer key 1.
+    # Refuse booleans: in Python, True equals the integer key 1.
     if isinstance(edge[ends[0]], bool):
         raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")
-    # A whole number may be too large even for 64 bits.
+    # A Python integer may exceed the range of float64.
     given = np.array([weight if abs(weight) <= sys.float_info.max else np.inf])
     if not narrowed(given.astype(np.float64))[1].all():
         raise DataError(f"weight {weight!r} must be positive and finite")

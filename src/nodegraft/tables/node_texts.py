@@ -1,4 +1,4 @@
-"""Short texts of nodes for display; no model uses them."""
+"""Short texts of nodes, for display only; models do not use them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.matrix import IntArray
 
 LONGEST = 200
-"""Length at which texts are cut."""
+"""Maximum number of characters of a text; longer texts are cut."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTexts:
-    """Beginnings of texts, one for each node in row order, in one array of UTF-8.
+    """Shortened text of each node in row order, stored in one UTF-8 array.
 
     >>> texts = NodeTexts.of(["a  red\\nhat", "", "shoes"])
     >>> texts.at(np.array([2, 0, 1]))
@@ -22,17 +22,17 @@ class NodeTexts:
     """
 
     letters: NDArray[np.uint8]
-    """Bytes of all texts, one after the other."""
+    """UTF-8 bytes of all texts, concatenated."""
 
     ends: NDArray[np.int64]
-    """End of each text in ``letters``."""
+    """End position of each text in ``letters``."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "NodeTexts":
-        """Return the beginnings of texts; runs of blanks and line breaks become one blank.
+        """Shorten texts; each run of blanks and line breaks becomes one blank.
 
         Args:
-            texts: One text for each node.
+            texts: Full text of each node, in row order.
         """
         short = [_shortened(text).encode(errors="replace") for text in texts]
         ends = np.cumsum([len(text) for text in short], dtype=np.int64)
@@ -42,10 +42,10 @@ class NodeTexts:
         return self.ends.size
 
     def at(self, rows: IntArray) -> list[str]:
-        """Return the texts of some nodes.
+        """Return the texts of the given nodes.
 
         Args:
-            rows: The nodes, by row.
+            rows: Row numbers of the nodes.
         """
         return [self._at(row) for row in rows.tolist()]
 
@@ -57,10 +57,10 @@ class NodeTexts:
         return self.letters[start : self.ends[row]].tobytes().decode()
 
     def followed_by(self, more: "NodeTexts") -> "NodeTexts":
-        """Return these texts followed by others.
+        """Append the texts of new nodes and return all texts.
 
         Args:
-            more: Texts of later nodes.
+            more: Texts of the new nodes, whose rows follow.
         """
         return NodeTexts(
             np.concatenate((self.letters, more.letters)),
@@ -69,5 +69,5 @@ class NodeTexts:
 
 
 def _shortened(text: str) -> str:
-    # Splitting all of a long text would be slow.
+    # Splitting a very long text would be slow, so cut it first.
     return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()

@@ -1,4 +1,4 @@
-"""Read a graph from tables, with a report on their content."""
+"""Read a graph from tables, with a data report."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,28 +36,28 @@ from nodegraft.tables.node_texts import NodeTexts
 
 @dataclass(frozen=True)
 class Tables:
-    """Graph that was read from tables, and the report on them."""
+    """Graph that was read from tables, with the data report."""
 
     graph: Graph
-    """Graph; ``graph.recipe`` is the recipe of its features."""
+    """The graph; ``graph.recipe`` is its feature recipe."""
 
     report: DataReport
-    """Report on the tables."""
+    """Data report on the tables."""
 
     texts: NodeTexts | None = None
-    """Short text of each node that was read, in row order; None if no column is text."""
+    """Short text of each node in the table, in row order; None if no column is text."""
 
     labels: KeyedLabels | None = None
-    """Keys of each class; None without a table of labels."""
+    """Class name -> keys of its nodes; None if there was no label table."""
 
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
-    """Return the graph of :func:`read_tables`, without its report.
+    """Like :func:`read_tables`, but return only the graph, without the report.
 
     Args:
-        nodes: The table of nodes.
-        edges: The table of edges.
-        options: The other arguments of :func:`read_tables`.
+        nodes: The node table, one row for each node.
+        edges: The edge table, one row for each edge; None for a graph without edges.
+        options: Other arguments of :func:`read_tables`.
     """
     return read_tables(nodes, edges, **options).graph
 
@@ -90,46 +90,46 @@ def read_tables(
     """Read tables of nodes, edges and labels, from files or in memory.
 
     Files are Parquet (one, or a folder or glob of parts), CSV with commas or semicolons, or JSON
-    Lines; the last two may be compressed (``.gz``). Any URL that fsspec knows is a file. A query of
-    a database is its URL, ``#`` and SQL: ``duckdb:///shop.duckdb#SELECT …``, or any SQLAlchemy URL
-    (extra ``sql``). All that is wrong is refused at once, with rows and columns; rows are counted
-    from 1, without a header.
+    Lines; CSV and JSON Lines may be compressed (``.gz``). A file may be at any URL that fsspec
+    supports. A database query is written as URL, ``#`` and SQL: ``duckdb:///shop.duckdb#SELECT …``,
+    or any SQLAlchemy URL (extra ``sql``). All problems of all tables are reported in one error,
+    with rows and columns; rows are counted from 1, without the header.
 
-    Features are always named, never guessed, because a label column used as a feature would be an
-    unnoticed leak. If none are named, a column called ``features`` is used. Names may be globs
-    (``"e*"``), which match neither keys nor labels.
+    You must name the feature columns. They are not guessed, because a label column that is used as
+    a feature would be an unnoticed leak. If you name none, a column called ``features`` is used.
+    Names may be globs (``"e*"``); globs never match key and label columns.
 
     Args:
-        nodes: The table of nodes, one row each.
-        edges: The table of edges, one row each; None for a graph without edges.
-        labels: The table of labels, one row each; None to read it later with
+        nodes: The node table, one row for each node.
+        edges: The edge table, one row for each edge; None for a graph without edges.
+        labels: The label table, one row for each label; None to read labels later with
             :func:`nodegraft.read_labels`.
         key: Column of ``nodes`` with node keys.
-        key_type: ``"text"`` or ``"integer"``: the type of all node keys. None keeps the type that
-            columns have; keys in CSV files are integers only if each key of every table is one,
-            without leading zeros, and text otherwise.
+        key_type: ``"text"`` or ``"integer"``: the type of all node keys. None uses the type of the
+            columns; keys in CSV files are integers only if every key of every table is an integer
+            without leading zeros, else text.
         source: Column of ``edges`` with the source node's key.
         target: Column of ``edges`` with the target node's key.
-        edge_type: Column of ``edges`` with the edge type; None if there is one type.
-        edge_weight: Column of ``edges`` with the weight; None for 1.
-        directed: Whether edges have a direction; or the edge types that have one.
+        edge_type: Column of ``edges`` with the edge type; None if all edges have the same type.
+        edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
+        directed: Whether edges have a direction; or the names of the directed edge types.
         label: Column of ``labels`` with class names.
         label_key: Column of ``labels`` with node keys; None if it has the same name as in
             ``nodes``.
-        text: Columns of text, which become features by ``encoder``.
-        features: Columns of numbers or of lists of numbers. None for a graph without features,
-            which a table with only keys gives, too.
-        categories: Columns with few different values.
+        text: Names of text columns; ``encoder`` converts them to features.
+        features: Names of columns with numbers or lists of numbers. None for a graph without
+            features; a table with only a key column gives a graph without features, too.
+        categories: Names of columns with few different values; each value becomes a feature.
         encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
             ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name of
             an entry point in the group ``nodegraft.encoders``.
-        min_documents: Words that occur in the text of fewer nodes are left out.
+        min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
         stop_words: ``"english"`` leaves out the most common English words.
-        recipe: Feature recipe of another graph or of a model, instead of naming columns.
-        repair: Keep the first of duplicate nodes, drop edges to unknown nodes and treat infinite
-            numbers as missing, instead of refusing such tables.
+        recipe: Feature recipe of another graph or of a model, instead of column names.
+        repair: Whether to keep the first of duplicate nodes, drop edges to unknown nodes and treat
+            infinite numbers as missing. If False, such tables raise an error.
         delimiter: Column separator of CSV files; None to guess it from their headers.
-        listener: Receives the progress of text encoders.
+        listener: Receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
@@ -183,13 +183,13 @@ def read_tables(
 
 
 def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
-    """Return the larger graph of :func:`grow_tables`, without its report.
+    """Like :func:`grow_tables`, but return only the larger graph, without the report.
 
     Args:
         graph: A graph that was read from tables.
-        nodes: The table of new nodes; None if there are none.
-        edges: The table of new edges, between old and new nodes; None if there are none.
-        options: The other arguments of :func:`grow_tables`.
+        nodes: Table of new nodes; None if there are none.
+        edges: Table of new edges between any old or new nodes; None if there are none.
+        options: Other arguments of :func:`grow_tables`.
     """
     return grow_tables(graph, nodes, edges, **options).graph
 
@@ -208,24 +208,24 @@ def grow_tables(
     delimiter: str | None = None,
     listener: Listener = SILENT,
 ) -> Tables:
-    """Add nodes and edges from tables to a graph, with features by the graph's recipe.
+    """Return a larger graph with new nodes and edges from tables.
 
-    Keys are read in the type of the graph's keys. Report and texts are about the new nodes and
-    edges.
+    The graph's recipe computes the features of new nodes. Keys are read in the type of the graph's
+    keys. The report and the texts of the result are about the new nodes and edges only.
 
     Args:
         graph: A graph that was read from tables.
-        nodes: The table of new nodes; None if there are none.
-        edges: The table of new edges, between old and new nodes; None if there are none.
+        nodes: Table of new nodes; None if there are none.
+        edges: Table of new edges between any old or new nodes; None if there are none.
         key: Column of ``nodes`` with node keys.
         source: Column of ``edges`` with the source node's key.
         target: Column of ``edges`` with the target node's key.
-        edge_type: Column of ``edges`` with the edge type; needed if the graph has several. Known
-            edge types keep their direction, new ones have none.
-        edge_weight: Column of ``edges`` with the weight; None for 1.
+        edge_type: Column of ``edges`` with the edge type; required if the graph has several types.
+            Edges of a known type are directed if the type is; new edge types are undirected.
+        edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
         repair: As in :func:`read_tables`; nodes that the graph already has are left out.
         delimiter: As in :func:`read_tables`.
-        listener: Receives the progress of text encoders.
+        listener: Receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
     recipe = getattr(graph, "recipe", None)
@@ -280,7 +280,7 @@ def grow_tables(
 
 
 def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
-    """Raise problems together with findings that prevent the use of the tables."""
+    """Raise one error for all problems and all findings that must be corrected."""
     if problems:
         with problems.collect():
             require_usable(findings, repair, "\n".join(map(str, findings)))
@@ -288,7 +288,10 @@ def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> Non
 
 
 def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
-    """Return the first row of each key, the keys, and findings about missing and repeated keys."""
+    """Return a table with one row per key, the keys, and findings about dropped rows.
+
+    Rows without a key and repeated keys are dropped.
+    """
     missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
     shown = [f"row {table.row_number(place)}" for place in missing[:3]]
     what, where = "rows without a node key", table.where(key)
@@ -304,7 +307,7 @@ def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray
 def repeated_keys(
     table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
 ) -> list[Finding]:
-    """Return the finding about keys that occur more than once."""
+    """Return a finding about rows whose key occurs in an earlier row."""
     what, repair = "rows with a node key seen before", "the first row of each is kept"
     shown = table.examples(rows, keys[:3])
     return finding(what, rows.size, shown, repair, where=table.where(key))

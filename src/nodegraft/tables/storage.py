@@ -1,4 +1,4 @@
-"""Graphs with their feature recipe as directories of arrays and JSON."""
+"""Save and load graphs with their feature recipe, as directories of arrays and JSON."""
 
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 SCHEMA = 3
 
 RECIPE = "recipe"
-"""Name of the recipe's folder in the folder of a graph on disk."""
+"""Name of the subfolder of a graph on disk that has the feature recipe."""
 
 APART = "apart."
-"""Prefix of the names of arrays with changed rows of an adjacency."""
+"""Name prefix of arrays that store the changed rows of an adjacency separately."""
 
 _CSR = ("data", "indices", "indptr")
 
@@ -32,8 +32,8 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
 
     Args:
         graph: The graph.
-        directory: The directory; it must not exist.
-        document: JSON of the caller that is stored with the graph.
+        directory: New directory; it must not exist.
+        document: Additional JSON of the caller, stored with the graph.
     """
     write_bundle(Path(directory), *pack_graph(graph, document))
 
@@ -41,7 +41,7 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
 def pack_graph(
     graph: Graph, document: dict[str, Any] | None = None
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Return a graph as arrays and JSON."""
+    """Convert a graph and the caller's additional JSON to arrays and JSON."""
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
@@ -65,13 +65,13 @@ def pack_graph(
 
 
 def load_graph(directory: str | Path, *, verify: bool = False) -> Graph:
-    """Read a graph and its recipe from a directory.
+    """Load a graph and its recipe from a directory.
 
     Args:
         directory: Directory that :func:`save_graph` or :func:`nodegraft.build_graph` wrote. A graph
             of :func:`nodegraft.build_graph` stays on disk and is read as needed.
-        verify: Whether to read all of a graph on disk and refuse it if it is damaged. Do so with a
-            folder that comes from elsewhere.
+        verify: Whether to read a graph on disk completely and raise an error if it is damaged. Use
+            it for a folder that comes from another machine or person.
     """
     if (Path(directory) / MANIFEST).exists():
         return _mapped_graph(Path(directory), verify)
@@ -91,14 +91,14 @@ def _mapped_graph(folder: Path, verify: bool) -> Graph:
 
 
 def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:
-    """Read a graph and the caller's JSON from a directory."""
+    """Load a graph and the caller's additional JSON from a directory."""
     return unpack_graph(*read_bundle(Path(directory)), str(directory))
 
 
 def unpack_graph(
     arrays: Arrays, header: dict[str, Any], where: str
 ) -> tuple[Graph, dict[str, Any]]:
-    """Return the graph and the caller's JSON."""
+    """Convert arrays and JSON of :func:`pack_graph` back to the graph and the caller's JSON."""
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:

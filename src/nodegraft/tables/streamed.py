@@ -1,4 +1,4 @@
-"""Parquet files that are read in batches, because they may not fit into memory."""
+"""Read Parquet files in batches, because a table may be larger than memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,10 +17,10 @@ from nodegraft.tables.files import TableFiles, require_same_columns
 from nodegraft.tables.sql.place import is_database
 
 _BUFFER = 1 << 20
-"""Bytes of a column that are read at once; the default is a whole row group."""
+"""Read buffer of a column in bytes; by default Arrow reads a whole row group."""
 
 _COPIES, _NUMBERS = 16, 512
-"""Estimate of the memory of a row: a multiple of its bytes in the file, plus a constant."""
+"""Memory estimate for a row: the first factor times its bytes in the file, plus the second."""
 
 _MOST_ROWS = 1 << 19
 
@@ -29,10 +29,10 @@ class StreamedTable(SourceTable):
     """Table in Parquet files; ``batches`` reads its rows, ``column`` returns an empty column.
 
     Args:
-        files: Parts of the table in order, with the same columns.
-        place: Name of the table in errors.
-        memory: Bytes that may be used for a batch and what is made of it.
-        dropped: Rows that are left out, ascending.
+        files: Files of the table, in order; all have the same columns.
+        place: Name of the table in error messages.
+        memory: Memory limit in bytes for a batch and the data computed from it.
+        dropped: Row numbers that are skipped, ascending; None to skip no row.
         key_types: Name of a key column -> type that its keys are converted to.
     """
 
@@ -54,7 +54,7 @@ class StreamedTable(SourceTable):
         self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
     def _sizes(self, file: str, schema: Any) -> tuple[int, int]:
-        """Return the number of rows and of uncompressed bytes of a file."""
+        """Return the number of rows and the uncompressed size in bytes of a file."""
         with _naming(file):
             part = pa.parquet.read_metadata(file, filesystem=self._files.filesystem)
         require_same_columns(part.schema.to_arrow_schema(), schema, file, self._files.paths[0])
@@ -70,11 +70,11 @@ class StreamedTable(SourceTable):
         return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
-        """Return the table without some rows of the files, ascending."""
+        """Return a table that skips the given row numbers of the files, ascending."""
         return StreamedTable(self._files, self.place, self._memory, rows, self._key_types)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "StreamedTable":
-        """Return the table with key columns in one type."""
+        """Return a table whose key columns are converted to the key type."""
         types = self._key_types | dict.fromkeys(names, key_type)
         return StreamedTable(self._files, self.place, self._memory, self._dropped, types)
 
@@ -107,7 +107,7 @@ class StreamedTable(SourceTable):
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Turn errors about a file into errors that name it."""
+    """Convert read errors to a DataError that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -121,14 +121,13 @@ def stream_source(
     texts: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> SourceTable:
-    """Return a table that is read in batches if it is in Parquet files.
+    """Open a table; Parquet files are read in batches, other sources at once into memory.
 
     Args:
-        source: As in :func:`~nodegraft.tables.columns.read_source`; other tables than Parquet files
-            are read into memory.
-        what: Content of the table, for errors about a table in memory.
-        memory: Bytes that may be used for a batch and what is made of it.
-        texts: Names or globs of columns that are read from a CSV file as text.
+        source: As in :func:`~nodegraft.tables.columns.read_source`.
+        what: Description of the content, for errors about a table in memory.
+        memory: Memory limit in bytes for a batch and the data computed from it.
+        texts: Names or globs of columns that are read as text from a CSV file.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     if isinstance(source, str | Path) and not is_database(source):

@@ -1,4 +1,4 @@
-"""Messages between judge and sealed process: JSON and arrays in safetensors, never objects."""
+"""Messages between the judge and the sealed process: JSON and safetensors arrays, no pickle."""
 
 import json
 import socket
@@ -17,31 +17,31 @@ from nodegraft.base.errors import DataError
 Arrays = Mapping[str, NDArray[Any]]
 
 _LENGTHS = struct.Struct("<QQ")
-"""Every message begins with the lengths of its JSON and of its arrays."""
+"""Header of every message: the lengths of its JSON and of its arrays."""
 
 MAX_JSON = 1 << 28
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message."""
+    """Message with JSON and arrays."""
 
     kind: str
-    """What it is about."""
+    """Type of the message."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Plain JSON."""
+    """Content as plain JSON."""
 
     arrays: Arrays = field(default_factory=dict)
     """Arrays by name."""
 
 
 class Channel:
-    """One end of a socket that carries messages.
+    """Endpoint that sends and receives messages over a socket.
 
     Args:
-        end: The socket; it is closed with the channel.
-        max_bytes: Largest size of the arrays of a message that is accepted; None for no limit.
+        end: The socket; :meth:`close` closes it.
+        max_bytes: Maximum size of the arrays of a received message; None for no limit.
     """
 
     def __init__(self, end: socket.socket, max_bytes: int | None = None) -> None:
@@ -58,7 +58,12 @@ class Channel:
         self._socket.sendall(body)
 
     def receive(self) -> Message:
-        """Wait for a message; raise EOFError if the other end is closed, DataError if malformed."""
+        """Wait for a message and return it.
+
+        Raises:
+            EOFError: If the other end is closed.
+            DataError: If the message is malformed.
+        """
         text_length, body_length = _LENGTHS.unpack(self._read(_LENGTHS.size))
         most = self.max_bytes
         if text_length > MAX_JSON or (most is not None and body_length > most):

@@ -1,6 +1,6 @@
-"""The sealed process: it isolates itself, then runs one method on what it is sent.
+"""Sealed process: it isolates itself, then runs one method on the data that the judge sends.
 
-Started by :class:`nodegraft.evaluation.sealed.method.SealedMethod` as
+It is started by :class:`nodegraft.evaluation.sealed.method.SealedMethod` as
 ``python -m nodegraft.evaluation.sealed.child``. The judge sends the settings of the isolation over
 standard input and everything else over a socket.
 """
@@ -24,7 +24,7 @@ def main() -> None:
     settings = json.load(sys.stdin)
     isolation = isolate(settings["readable"], settings["scratch"], settings["forbidden"])
 
-    # Only now: numpy and torch start threads, which the isolation would not reach.
+    # Imported after the isolation: numpy and torch start threads, which it would not cover.
     from nodegraft.base.errors import NodegraftError
     from nodegraft.evaluation.sealed.channel import Channel, Message
 

@@ -1,4 +1,4 @@
-"""What a sealed method is given, as arrays and JSON: graphs, labels and the curriculum."""
+"""Convert graphs, labels and curricula for a sealed method to arrays and JSON, and back."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ from nodegraft.tables.storage import pack_graph, unpack_graph
 
 @dataclass
 class Contents:
-    """Arrays and JSON under names, written and read in the same order."""
+    """Named arrays and JSON of a message to a sealed method."""
 
     arrays: Arrays
     """Arrays by name."""
@@ -27,19 +27,19 @@ class Contents:
     """Plain JSON by name."""
 
     def put_labels(self, name: str, labels: NodeLabels) -> None:
-        """Add labels."""
+        """Add labels under a name."""
         self.arrays[name] = labels.rows()
         self.fields[name] = list(labels.counts().items())
 
     def labels(self, name: str) -> NodeLabels:
-        """Return labels."""
+        """Return the labels that were added under a name."""
         classes = [entry[0] for entry in self.fields[name]]
         ends = np.cumsum([entry[1] for entry in self.fields[name]])[:-1]
         rows = np.split(self.arrays[name], ends) if classes else []
         return NodeLabels(dict(zip(classes, rows, strict=True)))
 
     def put_graph(self, name: str, graph: Graph) -> None:
-        """Add a graph, without the recipe of its features."""
+        """Add a graph under a name, without its feature recipe."""
         if not np.array_equal(graph.key_array_of(graph.rows), graph.rows):
             raise DataError(
                 "A sealed method is given anonymous nodes only: make the stream with "
@@ -50,16 +50,16 @@ class Contents:
         self.fields[name] = header | {"recipe": None}
 
     def graph(self, name: str) -> Graph:
-        """Return a graph."""
+        """Return the graph that was added under a name."""
         return unpack_graph(under(f"{name}.", self.arrays), self.fields[name], name)[0]
 
     def put_view(self, view: GraphView) -> None:
-        """Add the visible part of a graph; other nodes have neither features nor edges."""
+        """Add a view of a graph; features and edges of hidden nodes are removed."""
         self.put_graph("graph", without_hidden_nodes(Graph.from_store(view._store), view.rows))
         self.arrays["visible"] = view.rows
 
     def view(self) -> GraphView:
-        """Return the visible part of the graph."""
+        """Return the view of the graph that was added."""
         return self.graph("graph").view(self.arrays["visible"])
 
     def put_curriculum(self, curriculum: Curriculum) -> None:
@@ -80,7 +80,7 @@ class Contents:
                 self.put_labels(f"query.{index}", query)
 
     def curriculum(self) -> Curriculum:
-        """Return the curriculum."""
+        """Return the curriculum that was added."""
         ways, shots = self.fields["sizes"]
         pseudo_novel = tuple(self.fields["pseudo_novel"])
         train, held_out = self.labels("train"), self.labels("held_out")

@@ -1,6 +1,6 @@
-"""Isolation of a process from network and files, by namespaces and Landlock of the Linux kernel.
+"""Sandbox: isolate a process from network and files, by Linux namespaces and Landlock.
 
-It must run before the process starts a second thread, which is why it imports nothing large.
+It must run before the process starts a second thread, so this module imports nothing large.
 """
 
 import ctypes
@@ -15,13 +15,14 @@ from pathlib import Path
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _NO_NEW_PRIVILEGES, _SIGNAL_AT_PARENTS_END = 38, 1
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+# Landlock system calls have the same numbers on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_ONLY = 1
 _BENEATH_PATH = 1
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY = 1, 1 << 1, 1 << 2, 1 << 3
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""Landlock version -> number of rights to files that it knows; 16 from version 5 on."""
+"""Landlock version -> number of file access rights that it supports; 16 since version 5."""
 _TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
@@ -37,20 +38,20 @@ NEEDED = (
     "/sys/devices/system",
     "/dev/urandom",
 )
-"""What Python and its libraries read besides their own folders."""
+"""Files and folders that Python and its libraries read besides their own folders."""
 
 WRITABLE = ("/dev/null", "/proc/self/clear_refs")
 
 
 @dataclass(frozen=True)
 class Isolation:
-    """What a process cannot reach any more."""
+    """Result of the isolation of a process."""
 
     network: bool
-    """Whether it is without network."""
+    """Whether the process has no network access."""
 
     files: bool
-    """Whether it can read only folders of Python and write only in a temporary folder."""
+    """Whether the process can read only Python's folders and write only in a temporary folder."""
 
     reason: str = ""
     """Why network or files are not isolated; empty if both are."""
@@ -71,11 +72,11 @@ class Isolation:
 
 
 def isolate(readable: Iterable[str], scratch: str, forbidden: Iterable[str]) -> Isolation:
-    """Isolate this process for good, as far as the kernel permits, and test it.
+    """Isolate this process permanently, as far as the kernel permits, and test the isolation.
 
     Args:
-        readable: Folders and files that may be read, besides :data:`NEEDED`.
-        scratch: Folder in which it may write: libraries need one for temporary files.
+        readable: Folders and files that the process may read, besides :data:`NEEDED`.
+        scratch: Folder in which the process may write: libraries need it for temporary files.
         forbidden: Folders that must not be readable afterwards.
     """
     network = _error_of(_leave_network)
@@ -104,7 +105,7 @@ def _error_of(step: Callable[[], None]) -> str:
 def _leave_network() -> None:
     user, group = os.getuid(), os.getgid()
     _call("a network namespace", _libc().unshare, _NEW_USER | _NEW_NETWORK)
-    # The process keeps its own number, so that files of its user stay its own.
+    # Map the user id to itself, so that the process still owns the files of its user.
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

@@ -1,4 +1,4 @@
-"""A method in a sealed process, as the judge's process uses it, and its strict protocol."""
+"""Sealed method: a method that runs in an isolated process, and the strict protocol for it."""
 
 import json
 import os
@@ -37,22 +37,22 @@ from nodegraft.streams.session import Session
 from nodegraft.streams.stream import ClassStream
 
 _PASSED_ON = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-"""Environment variables of the judge that the sealed process has, too."""
+"""Environment variables that are passed on to the sealed process."""
 
 _SMALL = 1 << 20
-"""Largest size in bytes of an answer without arrays."""
+"""Maximum size in bytes of a reply without arrays."""
 
 
 class SealedMethod:
-    """A method that runs in a process of its own and is given arrays only; a context manager.
+    """Method that runs in a separate, isolated process and gets only arrays; a context manager.
 
-    The judge's process never imports the code of the method.
+    The judge's process (this process) never imports the code of the method.
 
     Args:
         method: Name of a registered method, or ``module:class``.
-        seed: Seed of the method, which must not be that of the split unless that is public.
-        parameters: Hyper-parameters by name; texts are parsed by the type of the parameter.
-        forbidden: Folders that the process must not be able to read, such as that of the data.
+        seed: Seed of the method. It must differ from the seed of the split, unless that is public.
+        parameters: Hyper-parameters by name; text values are parsed by the type of the parameter.
+        forbidden: Folders that the process must not be able to read, such as the data folder.
     """
 
     def __init__(
@@ -100,34 +100,35 @@ class SealedMethod:
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the sealed process."""
         self._channel.close()
         self._process.kill()
         self._process.wait()
         self._scratch.cleanup()
 
     def fit(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Send the first classes, as :meth:`nodegraft.Method.fit`."""
+        """Fit the first classes in the sealed process, like :meth:`nodegraft.Method.fit`."""
         contents = Contents({}, {})
         contents.put_curriculum(curriculum)
         self._learn("fit", view, contents)
         self.classes_ = curriculum.train.classes
 
     def add_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Send new classes, as :meth:`nodegraft.Method.add_classes`."""
+        """Add classes in the sealed process, like :meth:`nodegraft.Method.add_classes`."""
         contents = Contents({}, {})
         contents.put_labels("support", support)
         self._learn("add", view, contents)
         self.classes_ += support.classes
 
     def kept_bytes(self) -> int:
-        """Return the size of the learned state, as the sealed process reports it."""
+        """Return the size of the learned state in bytes, as reported by the sealed process."""
         return self._kept_bytes
 
     def predictions(self, view: GraphView) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return probabilities and confidence of every visible node, in the order of rows.
+        """Return probabilities and confidence of every visible node, in row order.
 
-        All visible nodes are asked about: which ones are measured would reveal their class.
+        All visible nodes are predicted, because the choice of query nodes would reveal information
+        about their class.
         """
         shape = (view.num_nodes, len(self.classes_))
         self._channel.max_bytes = 8 * (shape[0] * shape[1] + shape[0]) + _SMALL
@@ -149,7 +150,7 @@ class SealedMethod:
         return Isolation(**self._receive("isolation").fields)
 
     def _ask(self, message: Message, kind: str) -> Message:
-        with suppress(OSError):  # the process may have ended: its last message says why
+        with suppress(OSError):  # The process may have ended; its last message says why.
             self._channel.send(message)
         return self._receive(kind)
 
@@ -193,18 +194,20 @@ def _environment() -> dict[str, str]:
 
 
 SEALED = "sealed"
-"""Part of the protocol's name in records of sealed methods."""
+"""Protocol name part in records of sealed methods."""
 
 
 def evaluate_sealed(
     method: SealedMethod, stream: ClassStream, *, listener: Listener = SILENT
 ) -> StreamResult:
-    """Train and measure as :func:`nodegraft.evaluation.protocol.evaluate` does.
+    """Like :func:`nodegraft.evaluation.protocol.evaluate`, but for a sealed method.
 
-    Labels of query nodes, the split and hidden nodes stay in this process.
+    Query labels, the split and hidden nodes are not sent to the sealed process.
 
     Args:
-        method: The method, in its process; it has learned nothing yet.
+        method: Sealed method that has not been fitted yet.
+        stream: Stream of sessions.
+        listener: Receives progress events and the result of every session.
     """
     results = []
     for session in stream:
@@ -213,7 +216,7 @@ def evaluate_sealed(
                 method.fit(session.view, stream.curriculum)
             else:
                 method.add_classes(session.view, session.support)
-        # This process learns nothing itself: memory is what the sealed one reports.
+        # Training runs in the sealed process, so use the memory that it reports.
         work.peak_bytes = method.peak_bytes
         results.append(_measure(method, session, stream, work))
         listener.session(results[-1])

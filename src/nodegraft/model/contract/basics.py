@@ -1,4 +1,4 @@
-"""Rules about names, parameters, errors, saving and abilities."""
+"""Checks of names, parameters, errors, saving and capabilities of a method."""
 
 import dataclasses
 import json
@@ -20,7 +20,10 @@ from nodegraft.model.method import Method
 
 
 def check_is_a_plain_dataclass(case: Case) -> None:
-    """Fields are keyword-only parameters or learned attributes, and ``__init__`` does no work."""
+    """Require a dataclass whose fields are keyword-only parameters or learned attributes.
+
+    ``__init__`` must not compute anything.
+    """
     model = case.make()
     fields = dataclasses.fields(model)
     expect(all(field.kw_only for field in fields), "fields must be keyword-only")
@@ -33,7 +36,7 @@ def check_is_a_plain_dataclass(case: Case) -> None:
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """Require a range of every number, and that a wrong type is refused with its parameter."""
+    """Require that every number has a declared range, and that errors name the wrong parameter."""
     model = case.make()
     kinds = get_type_hints(type(model), include_extras=True)
     without_range = [
@@ -53,7 +56,10 @@ def check_parameters_are_checked(case: Case) -> None:
 
 
 def check_predicts_class_names(case: Case) -> None:
-    """Class names and node keys in, class names out, whatever N and K were."""
+    """Require that predictions are names of known classes and agree with the probabilities.
+
+    It must hold for any number of new classes (N) and labels per class (K).
+    """
     model = case.taught()
     expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")
     nodes = case.keys(case.known[0], 20)
@@ -67,7 +73,7 @@ def check_predicts_class_names(case: Case) -> None:
 
 
 def check_learns_something(case: Case) -> None:
-    """More than half of the nodes of known classes are predicted correctly."""
+    """Require an accuracy above 50 % on the nodes of known classes."""
     model = case.fitted()
     truth = [name for name in case.known for _ in case.members[name]]
     nodes = [key for name in case.known for key in case.keys(name)]
@@ -78,7 +84,7 @@ def check_learns_something(case: Case) -> None:
 
 
 def check_saving_keeps_every_bit(case: Case) -> None:
-    """Require that a loaded model equals the saved one, and learns on as that would have."""
+    """Require that a loaded model predicts and learns exactly like the saved model."""
     model = case.taught()
     with TemporaryDirectory() as folder:
         place = Path(folder, "model")
@@ -99,7 +105,7 @@ def check_saving_keeps_every_bit(case: Case) -> None:
 
 
 def check_is_deterministic(case: Case) -> None:
-    """Require that equal seeds give equal scores, and that no global generator is used."""
+    """Require that equal seeds give equal scores, without any global random generator."""
     first = scores(case.taught(), case.graph)
     torch_before, numpy_before = torch.get_rng_state(), _numpy_state()
     again = scores(case.teach(case.fit()), case.graph)
@@ -109,7 +115,7 @@ def check_is_deterministic(case: Case) -> None:
 
 
 def check_invalid_input_changes_nothing(case: Case) -> None:
-    """Bad input is refused, and changes nothing."""
+    """Require that invalid input raises an error and does not change the model."""
     model, graph = case.fitted(), case.graph
     before = scores(model, graph)
     known, new = case.known[0], case.fresh[0]
@@ -147,7 +153,7 @@ def check_invalid_input_changes_nothing(case: Case) -> None:
 
 
 def check_unfitted_raises(case: Case) -> None:
-    """Before ``fit`` every question is an error that says so."""
+    """Require that calls before ``fit`` raise ``NotFittedError``."""
     with TemporaryDirectory() as folder:
         for call in (
             lambda: case.make().predict(case.graph, ["n0"]),
@@ -159,7 +165,7 @@ def check_unfitted_raises(case: Case) -> None:
 
 
 def check_one_isolated_node_is_enough(case: Case) -> None:
-    """Add a class of one node without edges, in a graph that has grown."""
+    """Require that a class can be learned from one new node without edges."""
     model = case.fitted()
     grown = case.graph.grow(["loner"], np.ones((1, case.graph.num_features)))
     model.add_classes(grown, {"lonely": ["loner"]})
@@ -167,7 +173,7 @@ def check_one_isolated_node_is_enough(case: Case) -> None:
 
 
 def check_reports_what_it_did(case: Case) -> None:
-    """``add_classes`` says what was added, in which session, and what is kept."""
+    """Require that ``add_classes`` reports the classes, the session and the size of the state."""
     model, new = case.fitted(), case.fresh[:2]
     added = model.add_classes(case.graph, {name: case.keys(name, 3) for name in new})
     expect(added.classes == new, f"it says that {added.classes} were added")
@@ -176,7 +182,7 @@ def check_reports_what_it_did(case: Case) -> None:
 
 
 def check_changes_leave_earlier_states_alone(case: Case) -> None:
-    """Require that a change modifies nothing in place: earlier states stay readable."""
+    """Require that changes do not modify arrays in place, so that earlier states remain valid."""
     earlier = case.fitted()
     before = {name: array.tobytes() for name, array in earlier.state().arrays.items()}
     model = case.teach(copy(earlier))
@@ -188,7 +194,7 @@ def check_changes_leave_earlier_states_alone(case: Case) -> None:
 
 
 def check_abilities_are_as_declared(case: Case) -> None:
-    """Require that declared capabilities work, and that others are refused."""
+    """Require that declared capabilities work, and that other capabilities raise an error."""
     model, graph = case.taught(), case.graph
     abilities = model.capabilities()
     node, other = "n3", "n1"
@@ -232,7 +238,11 @@ def check_abilities_are_as_declared(case: Case) -> None:
 
 
 def check_removing_classes(case: Case) -> None:
-    """Require that other scores stay, or that every byte is as if the class never came."""
+    """Require that removing a class does not affect the others.
+
+    Their scores must not change. If the method is reversible, adding and removing a class must
+    restore every byte of the state instead.
+    """
     model = case.taught()
     if Capability.REMOVE_CLASSES not in model.capabilities():
         return
@@ -255,7 +265,10 @@ def check_removing_classes(case: Case) -> None:
 
 
 def check_setting_labels(case: Case) -> None:
-    """Whichever way labels came, the model is the same; a method that cannot take them says so."""
+    """Require that ``set_labels`` gives the same model as learning the same labels step by step.
+
+    A method without this capability must raise an error.
+    """
     taught, direct = case.taught(), case.fitted()
     labels = {name: keys.tolist() for name, keys in taught.labels_.items()}
     sessions = {known.name: known.session for known in taught._table.classes}
@@ -273,7 +286,7 @@ def check_setting_labels(case: Case) -> None:
 
 
 def _check_confidence(model: Method, case: Case, nodes: list[str]) -> None:
-    """Require probability times known in an open world, and probability in a closed one."""
+    """Require that confidence is probability times known in an open world, else probability."""
     has_open_set_score = type(model).known_class_probability is not Method.known_class_probability
     expect(
         has_open_set_score == ("world" in model.get_params()),

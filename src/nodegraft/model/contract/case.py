@@ -1,4 +1,4 @@
-"""Small graph and a method fitted on it once, for the checks of the contract."""
+"""Test case of the contract checks: a small graph, and a method that is fitted on it once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,26 +20,28 @@ from nodegraft.model.method import Method
 
 
 class ContractError(NodegraftError, AssertionError):
-    """A method does not do what every method must."""
+    """Error about a method that breaks a rule of the contract."""
 
 
 def expect(holds: bool, otherwise: str) -> None:
-    """Raise an error if a rule does not hold.
+    """Raise an error if a condition is false.
 
     Args:
-        holds: Whether it does.
-        otherwise: What is wrong if it does not.
+        holds: The condition.
+        otherwise: Error message.
     """
     if not holds:
         raise ContractError(otherwise)
 
 
 def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> None:
-    """Raise an error if numbers differ by more than a tolerance.
+    """Raise an error if two arrays differ in shape, or by more than a tolerance.
 
     Args:
-        wanted: Another one, of the same shape.
-        otherwise: What is wrong if they are further.
+        found: Actual array.
+        wanted: Expected array.
+        tolerance: Maximum absolute difference.
+        otherwise: Error message.
     """
     expect(found.shape == wanted.shape, f"{otherwise} (shapes {found.shape} and {wanted.shape})")
     apart = float(np.abs(found - wanted).max()) if found.size else 0.0
@@ -48,11 +50,12 @@ def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> N
 
 @contextmanager
 def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[None]:
-    """Require that the block raises an error.
+    """Require that the ``with`` block raises an error.
 
     Args:
-        error: The kind of error it must raise.
-        words: What the error must say.
+        error: Expected exception class.
+        what: Description of the invalid call, for the error message of the check.
+        words: Text that the message of the exception must contain.
     """
     try:
         yield
@@ -64,19 +67,19 @@ def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[N
 
 CLASSES, KNOWN = 13, 5
 LESSONS = ((2, 3), (1, 1), (3, 7))
-"""Sessions to learn: (number of classes, labelled nodes of each class)."""
+"""Sessions that add classes: (number of classes, labelled nodes per class)."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """13 classes and 400 nodes; five classes are known from many labels, six from a few."""
+    """Graph with 400 nodes and 13 classes: five are fitted, six are added from a few labels."""
 
     make: Callable[[], Method]
-    """Makes the method, not yet taught."""
+    """Function that returns an unfitted method."""
 
     @cached_property
     def graph(self) -> Graph:
-        """Nodes are known by text, features are sparse."""
+        """Graph with text keys and sparse features."""
         return self._drawn[0]
 
     @cached_property
@@ -92,30 +95,31 @@ class Case:
         return Graph.from_parts(keys, graph.features(graph.rows), edges), labels
 
     def keys(self, name: str, count: int | None = None) -> list[Key]:
-        """Return nodes of a class.
+        """Return keys of nodes of a class.
 
         Args:
-            count: How many; None for all.
+            name: Name of the class.
+            count: Number of nodes; None for all.
         """
         return self.graph.keys_of(self.members[name][:count])
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The classes of ``fit``."""
+        """Classes that :meth:`fit` learns."""
         return self.members.classes[:KNOWN]
 
     @property
     def fresh(self) -> tuple[str, ...]:
-        """The other classes."""
+        """Classes that :meth:`fit` does not learn."""
         return self.members.classes[KNOWN:]
 
     def fit(self) -> Method:
-        """Fit the known classes, each from two thirds of its nodes."""
+        """Return a model fitted on the known classes, each from two thirds of its nodes."""
         labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
         return self.make().fit(self.graph, labels)
 
     def teach(self, model: Method) -> Method:
-        """Add classes in several sessions."""
+        """Add classes to a model in the sessions of :data:`LESSONS`, and return it."""
         first = 0
         for count, shots in LESSONS:
             names = self.fresh[first : first + count]
@@ -132,19 +136,19 @@ class Case:
         return self.teach(copy(self._fitted))
 
     def fitted(self) -> Method:
-        """Return a model that knows the classes of ``fit``; a copy, free to be changed."""
+        """Return a copy of the fitted model, which the caller may change."""
         return copy(self._fitted)
 
     def taught(self) -> Method:
-        """Return a copy of the model after several sessions."""
+        """Return a copy of the model after all sessions, which the caller may change."""
         return copy(self._taught)
 
     @property
     def untaught(self) -> tuple[str, ...]:
-        """Classes that :meth:`taught` does not know."""
+        """Classes that the model of :meth:`taught` has not learned."""
         return self.fresh[sum(count for count, _ in LESSONS) :]
 
 
 def scores(model: Method, graph: Graph) -> NDArray[np.float64]:
-    """Return a model's scores of all nodes of a graph."""
+    """Return the scores of all nodes of a graph."""
     return model.score_rows(graph, graph.rows)

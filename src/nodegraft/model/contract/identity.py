@@ -1,4 +1,4 @@
-"""Rules about nodes: keys identify them, never rows; and rows beside the graph are scored alone."""
+"""Checks that a model identifies nodes by key, not by row number, and scores new rows alone."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
     """Require that predictions of a saved model do not depend on the order of the tables.
 
     Args:
-        seed: Draws the order of nodes, edges and labels.
+        seed: Random seed of the order of nodes, edges and labels.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     loaded, moved = _reloaded(model), shuffled(case.graph, draws)
@@ -32,15 +32,15 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
     loaded.add_classes(moved, {name: draws.permutation(np.array(keys, dtype=object)).tolist()})
     expect(loaded.classes_ == model.classes_, "rows in another order: other classes")
     if Capability.UNDO in model.capabilities():
-        # Training by gradient draws its dropout row by row, so it ends elsewhere.
+        # Gradient training draws dropout row by row, so another order gives another model.
         _expect_same(model, case.graph, loaded, moved, "labels in another order")
 
 
 def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
-    """New nodes in the middle of a table are new nodes at its end.
+    """Require equal predictions whether new nodes are appended to a table or inserted into it.
 
     Args:
-        seed: Draws where they are put, and their features.
+        seed: Random seed of the positions and features of the new nodes.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     features = draws.random((30, case.graph.num_features)).astype(np.float32)
@@ -51,10 +51,12 @@ def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
 
 
 def check_nodes_may_go(case: Case, seed: int = 0) -> None:
-    """Require that a model names needed nodes that are gone, or predicts as before.
+    """Require that a model can be used on a graph from which nodes were removed.
+
+    If it needs the removed nodes, it may raise an error that names them.
 
     Args:
-        seed: Draws which nodes go.
+        seed: Random seed of the choice of removed nodes.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     graph = case.graph
@@ -73,19 +75,20 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
 
 
 def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
-    """Return the same nodes and edges in another order.
+    """Return a graph with equal nodes and edges in random order.
 
     Args:
-        draws: Draws the order.
+        draws: Random generator for the order.
     """
     return part(graph, draws.permutation(graph.rows), draws)
 
 
 def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | None = None) -> Graph:
-    """Return some nodes of a graph as a graph of its own, in this order.
+    """Return a new graph of the given nodes, in the given order.
 
     Args:
-        draws: Draws the order of the edges; they stay in order without.
+        rows: Row numbers of the nodes.
+        draws: Random generator for the order of edges; None to keep their order.
     """
     source, target = graph.edges()
     kept = np.isin(source, rows) & np.isin(target, rows)
@@ -112,13 +115,16 @@ def _expect_same(model: Method, graph: Graph, other: Method, moved: Graph, what:
     size = max(1.0, float(np.abs(scores[0]).max()))
     expect_close(scores[1] / size, scores[0] / size, TOLERANCE, f"{what}: other scores")
     ours, theirs = model.predict_proba(graph, nodes), other.predict_proba(moved, nodes)
-    # Scores that move by d move a probability by d / 2 at most.
+    # If scores change by d, a probability changes by at most d / 2.
     tolerance = TOLERANCE * max(1.0, size / 2)
     expect_close(theirs, ours, tolerance, f"{what}: other probabilities")
 
 
 def check_rows_beside_the_graph(case: Case) -> None:
-    """A row is scored as if it was alone, and leaves nothing; or the method refuses rows."""
+    """Require that new rows are scored independently and do not change scores of the graph's nodes.
+
+    A method without support for new rows passes, too.
+    """
     model, graph = case.taught(), case.graph
     before = scores(model, graph)
     rows = [

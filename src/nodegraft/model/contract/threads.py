@@ -1,4 +1,4 @@
-"""Readers beside a writer: every prediction is that of one committed state."""
+"""Check of concurrent readers and a writer: every prediction comes from one committed state."""
 
 from collections.abc import Iterator
 from copy import copy
@@ -14,16 +14,21 @@ from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
 Answer = tuple[tuple[str, ...], bytes]
-"""Predicted names, and their probabilities."""
+"""Predicted class names, and their probabilities as bytes."""
 
 
 def check_readers_beside_a_writer(
     case: Case, readers: int = 8, seconds: float = 0.5, most_changes: int = 12
 ) -> None:
-    """While one thread adds and removes classes, others ask: no error, no mixture of two states.
+    """Require that threads can predict while another thread adds and removes classes.
+
+    No prediction may fail or mix two states of the model.
 
     Args:
-        seconds: For how long, at least; changes are spread over it.
+        case: Graph and method.
+        readers: Number of threads that predict.
+        seconds: Minimum duration of the test; changes are spread over it.
+        most_changes: Maximum number of changes.
     """
     nodes = case.graph.keys_of(np.arange(0, case.graph.num_nodes, 20))
     model = case.fitted()
@@ -72,7 +77,7 @@ class _Change:
 
 
 def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
-    """Yield additions and removals of classes; additions only if none can be removed."""
+    """Yield additions and removals of classes; only additions if the method cannot remove any."""
     comes_and_goes = Capability.REMOVE_CLASSES in model.capabilities()
     for place in range(most):
         if comes_and_goes:
@@ -84,7 +89,7 @@ def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
 
 @dataclass
 class _Watch:
-    """Predictions and errors that the readers saw."""
+    """Predictions and errors of the reader threads."""
 
     ended: Event = field(default_factory=Event)
     names: set[tuple[str, ...]] = field(default_factory=set)

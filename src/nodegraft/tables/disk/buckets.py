@@ -1,4 +1,4 @@
-"""Sorting what does not fit into memory: first into ranges on disk, then each range in memory."""
+"""External sorting: split records into files by range on disk, then sort each file in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]
 
 _MOST_FILES = 10
-"""As a power of two."""
+"""Maximum number of files, as a power of two."""
 
 
 class Buckets:
-    """Records by the range that one of their numbers falls into; each range is a file.
+    """Records on disk, in one file for each range of an integer field.
 
-    Ranges are of equal width. One that turns out to hold too much is divided again, so a few
-    nodes with very many edges do no harm.
+    All ranges have the same width. A range with too many records is split again, so that memory
+    stays bounded even if a few nodes have very many edges.
 
     Args:
-        folder: A new folder for the files.
-        dtype: The fields of a record.
-        by: The field whose number decides.
-        bits: Numbers are below two to the power of this.
-        most: So many records may be in memory at once.
-        expected: About so many will come.
-        start: The smallest number.
+        folder: New folder for the files.
+        dtype: NumPy type of a record.
+        by: Name of the integer field that decides the range.
+        bits: Number of bits: values of the field, minus ``start``, are below two to this power.
+        most: Maximum number of records in memory at once.
+        expected: Estimated number of records.
+        start: Smallest value of the field.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class Buckets:
         self._count, self._start = 1 << (bits - self._shift), start
 
     def add(self, records: Records) -> None:
-        """Put records where they belong.
+        """Append records to the files of their ranges.
 
         Args:
-            records: In any order.
+            records: Records in any order.
         """
         if self._count == 1:
             self._append(0, records)
             return
         numbers = records[self._by].astype(np.uint64) - np.uint64(self._start)
-        # Of 16 bits: such numbers are sorted in one pass over them.
+        # NumPy sorts 16-bit integers by a radix sort, in linear time.
         ranges = (numbers >> np.uint64(self._shift)).astype(np.uint16)
         placed = records[np.argsort(ranges, kind="stable")]
         ends = np.cumsum(np.bincount(ranges, minlength=self._count))
@@ -72,9 +72,9 @@ class Buckets:
         return self._folder / f"{place}.records"
 
     def parts(self) -> Iterator[tuple[int, int, Records]]:
-        """Range by range, ascending: its first number, the one behind its last, and its records.
+        """Yield start, stop (exclusive) and records of each range, in ascending order.
 
-        Each is removed when it has been read.
+        The file of a range is removed after its records were used.
         """
         for place in range(self._count):
             start = self._start + (place << self._shift)

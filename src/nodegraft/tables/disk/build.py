@@ -1,4 +1,4 @@
-"""Build a graph on disk from tables, in steps of which each fits into memory."""
+"""Build a graph on disk from tables, in steps that each fit into memory."""
 
 import shutil
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
 
 MEMORY = 1_000_000_000
-"""Bytes that a build uses unless its ``memory`` says otherwise."""
+"""Default memory limit of a build, in bytes."""
 
 
 def build_graph(
@@ -68,17 +68,17 @@ def build_graph(
     memory: int = MEMORY,
     listener: Listener = SILENT,
 ) -> Tables:
-    """Build a graph on disk from tables that need not fit into memory.
+    """Build a graph on disk from tables that may be larger than memory.
 
-    The graph is equal to the one that :func:`nodegraft.read_tables` reads from the same tables;
-    :func:`nodegraft.load_graph` opens it. Parquet is read piece by piece, a file or a folder of
-    parts; other tables are held in memory, and so are the words of text columns with their counts.
-    An interrupted build resumes after the last step that was finished.
+    The graph is equal to the graph that :func:`nodegraft.read_tables` reads from the same tables.
+    Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. Other
+    tables are held in memory; so are the words of text columns and their counts. An interrupted
+    build resumes after its last finished step.
 
     Args:
         nodes: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
         edges: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
-        folder: A new folder, or the folder of the same build when it was interrupted.
+        folder: A new folder, or the folder of an interrupted build of the same graph.
         key: As in :func:`nodegraft.read_tables`.
         key_type: As in :func:`nodegraft.read_tables`.
         source: As in :func:`nodegraft.read_tables`.
@@ -95,8 +95,8 @@ def build_graph(
         recipe: As in :func:`nodegraft.read_tables`.
         repair: As in :func:`nodegraft.read_tables`.
         delimiter: As in :func:`nodegraft.read_tables`.
-        memory: About how many bytes may be used at once; less makes more and smaller pieces.
-        listener: Receives the progress.
+        memory: Approximate memory limit in bytes; a lower limit gives more and smaller batches.
+        listener: Receives progress events.
     """
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
@@ -112,7 +112,7 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    # All that the result depends on.
+    # An interrupted build resumes only if this request, on which the result depends, is equal.
     request = {
         "nodes": _identity(nodes),
         "edges": _identity(edges),
@@ -123,14 +123,14 @@ def build_graph(
         "chosen": chosen.to_json(),
         "delimiter": delimiter,
     }
-    # A batch of a table and the records to sort are in memory together.
+    # Halve the limit, because a table batch and the records to sort are in memory together.
     memory //= 2
     table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
     joined = None
     if edges is not None:
         joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
     chosen = chosen.expanded(table, (key, LABEL))
-    # Wrong names are refused here, before the long part.
+    # Check column names now, before the slow steps.
     require_columns([(table, (key, *chosen.columns)), (joined, columns)])
     if not len(table):
         key_column(table, key)
@@ -145,7 +145,7 @@ def build_graph(
 
 
 def _identity(source: Source) -> Any:
-    """Return the identity of a table in the journal; new for each call if it is not in files."""
+    """Return the identity of a table for the journal; a new random one if it is not in files."""
     if source is None:
         return None
     is_file = isinstance(source, str | Path) and not is_database(source)
@@ -153,7 +153,7 @@ def _identity(source: Source) -> Any:
 
 
 class _Build:
-    """The steps of a build; finished ones are not repeated."""
+    """Runner of the build steps; it skips finished steps."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class _Build:
         columns: EdgeColumns,
         directed: bool | Iterable[str],
     ) -> Tables:
-        """Run the steps that are not finished, and open the graph."""
+        """Run the unfinished steps, then open the graph."""
         folder = self._folder
         keys = folder.finished("keys") or self._write_keys()
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
@@ -192,7 +192,7 @@ class _Build:
         return Tables(load_graph(folder.place), report)
 
     def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a step; refuse tables that need repair before the next step."""
+        """Add the findings of a step to the report; raise an error if tables must be corrected."""
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
         report = DataReport(len(self._table), edges, features, tuple(self._findings))
         report.require_usable(self._repair)

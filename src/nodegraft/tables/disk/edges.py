@@ -1,4 +1,4 @@
-"""Edges of a build: sorted by ranges of rows on disk, then written as a CSR for each edge type."""
+"""Write edges as CSR arrays for each edge type, after an external sort by row."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,14 +16,16 @@ from nodegraft.tables.disk.folder import BuildFolder, Written
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, oddities
 
 _BYTES = 128
-"""Memory that an entry takes while it is sorted."""
+"""Memory per CSR entry during sorting, in bytes."""
 
 
 class AdjacencyWriter:
-    """Writes ``edges.PLACE.indptr``, ``indices``, and weights and directions if there are any.
+    """Writer of the CSR arrays of an edge type: ``edges.PLACE.indptr``, ``indices`` and others.
+
+    ``weights`` and ``directions`` are written only if edges have them.
 
     Args:
-        folder: Where to write.
+        folder: Folder of the build.
         place: Number of the edge type, or :data:`MERGED`.
         num_nodes: Number of nodes.
         most: Largest possible number of entries.
@@ -52,23 +54,25 @@ class AdjacencyWriter:
         self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
         self._leading = 0
         self.isolated = 0
-        """Number of nodes without an edge, so far."""
+        """Number of nodes without edges among the rows written so far."""
 
     @property
     def entries(self) -> int:
-        """Number of entries so far, two for each edge."""
+        """Number of entries written so far: two for each edge."""
         return self._parts["indices"].length
 
     @property
     def distinct_edges(self) -> int:
-        """Number of different edges; with directions, both ways of a pair are two."""
+        """Number of distinct edges; directed edges A → B and B → A count as two."""
         return self._leading if "directions" in self._parts else self.entries // 2
 
     def add(self, records: Records | Mapping[str, Any], start: int, rows: int) -> None:
         """Write the next rows.
 
         Args:
-            records: Their entries by field, in any order, with repeats.
+            records: Entries of these rows by field, in any order; duplicates are merged.
+            start: First row.
+            rows: Number of rows.
         """
         given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
         entries = Entries(records["rows"] - start, records["columns"], **given)
@@ -83,20 +87,20 @@ class AdjacencyWriter:
             self._leading += int(((directions & OUT) > 0).sum())
 
     def close(self) -> Written:
-        """Return all arrays by name."""
+        """Close the files and return the written arrays by name."""
         return {self._name + part: writer.close() for part, writer in self._parts.items()}
 
 
 class EdgeSorter:
-    """Takes edges batch by batch, and writes them in CSR order at the end.
+    """Sorter that collects batches of edges on disk, then writes them in CSR order.
 
     Args:
-        folder: Where to write.
+        folder: Folder of the build.
         num_nodes: Number of nodes.
-        columns: Columns of the table of edges.
-        directed: Whether edges have a direction; or the edge types whose edges have one.
-        memory: Bytes that may be used.
-        expected: About how many edges the table has.
+        columns: Column names of the edge table.
+        directed: Whether edges have a direction; or the names of the directed edge types.
+        memory: Memory limit in bytes.
+        expected: Estimated number of rows of the edge table.
     """
 
     def __init__(
@@ -133,7 +137,7 @@ class EdgeSorter:
         self._findings = list[Finding]()
 
     def add(self, given: GivenEdges) -> None:
-        """Take a batch of edges."""
+        """Add a batch of edges to the files on disk."""
         self._findings += given.findings
         self._given += given.source.size
         for name, some in given.kinds.items():
@@ -159,11 +163,11 @@ class EdgeSorter:
         self._buckets.add(records)
 
     def write(self) -> tuple[Written, list[str], int, list[Finding]]:
-        """Write a CSR for each edge type and, of several types, for all of them.
+        """Write a CSR for each edge type and, if there are several types, one of all edges.
 
         Returns:
             Arrays by name, edge types in the order of their arrays, the number of undirected edges
-            of any type, and findings about the table.
+            over all types, and findings about the table.
         """
         names = sorted(self._counts) or [EDGES]
         one_way = kinds_with_direction(self._directed, names)
@@ -176,7 +180,7 @@ class EdgeSorter:
             merged = self._writer(MERGED, sum(self._counts.values()), bool(one_way))
             writers.append(merged)
         for start, stop, records in self._buckets.parts():
-            # The last range may end after the last node.
+            # The last range can extend beyond the last node.
             rows = max(min(stop, self._num_nodes) - start, 0)
             merged.add(records, start, rows)
             if len(names) > 1:

@@ -1,4 +1,4 @@
-"""Feature rows of a build, encoded and written batch by batch."""
+"""Encode the features of a graph and write them to disk in batches."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def write_features(
     keys: NodeKeys,
     listener: Listener,
 ) -> tuple[Written, list[Finding]]:
-    """Write a row of features for each row of a table; return the arrays and findings."""
+    """Write one feature row for each table row; return the written arrays and the findings."""
     findings, writer, done = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
         batch_keys: Any = _KeysFrom(keys, done)
@@ -38,7 +38,7 @@ def write_features(
 
 
 class _KeysFrom:
-    """Keys from a row on: encoders name a few rows of a batch by their places in it."""
+    """Node keys of a batch: maps positions in the batch to the keys of its rows."""
 
     def __init__(self, keys: NodeKeys, start: int) -> None:
         self._keys, self._start = keys, start
@@ -48,13 +48,13 @@ class _KeysFrom:
 
 
 class FeatureWriter:
-    """Writes feature rows, dense or sparse as the first of them are.
+    """Writer of feature rows; the first batch decides whether the features are dense or sparse.
 
-    Both arrays of places of a CSR must be of one type, which is known at the end: they are written
-    to the work folder first.
+    ``indptr`` and ``indices`` of a CSR must have the same integer type, which is known only at the
+    end. So they are first written to the work folder.
 
     Args:
-        folder: Where to write.
+        folder: Folder of the build.
     """
 
     def __init__(self, folder: BuildFolder) -> None:
@@ -63,7 +63,7 @@ class FeatureWriter:
         self._width = 0
 
     def add(self, rows: Matrix) -> None:
-        """Write more rows."""
+        """Append a batch of feature rows."""
         if not self._parts:
             self._begin(rows)
         if not is_sparse(rows):
@@ -88,7 +88,7 @@ class FeatureWriter:
         self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
 
     def close(self) -> Written:
-        """Return all arrays by name."""
+        """Close the files and return the written arrays by name."""
         arrays = {f"features.{part}": writer.close() for part, writer in self._parts.items()}
         if "indptr" in self._parts:
             lengths = {part: writer.length for part, writer in self._parts.items()}

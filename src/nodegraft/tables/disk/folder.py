@@ -1,4 +1,4 @@
-"""Folder of a build, with a journal of finished steps, so that a build can resume."""
+"""Folder of a graph build; a journal of finished steps lets an interrupted build resume."""
 
 import json
 import shutil
@@ -11,30 +11,30 @@ from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, fl
 from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
-"""The request, then a line for each finished step; removed when the graph is complete."""
+"""Journal file: the request, then one line for each finished step. Removed at the end."""
 
 _WORK = "work"
 
 Written = dict[str, StoredArray]
-"""Arrays that were written, by name."""
+"""Written arrays by name."""
 
 
 class Step(NamedTuple):
-    """Result of a finished step."""
+    """Result of a finished build step."""
 
     arrays: Mapping[str, StoredArray]
-    """The arrays that it wrote."""
+    """Arrays that the step wrote, by name."""
 
     document: Mapping[str, Any]
-    """Other results, as JSON."""
+    """Other results of the step, as JSON."""
 
 
 class BuildFolder:
-    """A new folder, or one in which the same build was interrupted.
+    """Folder of a new build, or of an interrupted build that resumes.
 
     Args:
-        place: The folder.
-        request: All that the result depends on, as JSON.
+        place: Path of the folder.
+        request: Sources, options and everything else that the result depends on, as JSON.
     """
 
     def __init__(self, place: Path, request: Mapping[str, Any]) -> None:
@@ -47,7 +47,7 @@ class BuildFolder:
             raise CheckpointError(f"{place} cannot be written: {error}.") from error
 
     def _found(self) -> dict[str, Step] | None:
-        """Return the steps that an earlier build for the same request has finished."""
+        """Return the finished steps of an earlier build with an equal request."""
         if (self.place / MANIFEST).exists():
             raise CheckpointError(f"{self.place} already contains a graph: choose a new folder.")
         journal = self.place / JOURNAL
@@ -58,7 +58,7 @@ class BuildFolder:
         lines = journal.read_text().splitlines()
         if not lines or _parsed(lines[0]) != self._request:
             return None
-        # The last line may be cut off.
+        # The last line may be incomplete if the build was interrupted; it does not parse then.
         done = filter(None, map(_parsed, lines[1:]))
         return {line["step"]: Step(_stored(line["arrays"]), line["document"]) for line in done}
 
@@ -78,14 +78,14 @@ class BuildFolder:
         return (self._steps or {}).get(step)
 
     def finish(self, step: str, arrays: Mapping[str, StoredArray], document: Any) -> Step:
-        """Add a finished step to the journal, and remove its work files."""
+        """Append a finished step to the journal and remove its work files."""
         written = {name: array.to_json() for name, array in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
         shutil.rmtree(self.place / _WORK, ignore_errors=True)
         return Step(arrays, document)
 
     def work(self, name: str) -> Path:
-        """Return a folder for work files of a step, which does not exist yet."""
+        """Return the path of a folder for work files; the folder itself is not created."""
         place = self.place / _WORK / name
         shutil.rmtree(place, ignore_errors=True)
         return place
@@ -95,7 +95,7 @@ class BuildFolder:
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest, which makes the folder a complete graph."""
+        """Write the manifest, which marks the graph as complete, and remove the journal."""
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()
 

@@ -1,4 +1,4 @@
-"""Keys of a build, and the index by which they are found."""
+"""Write node keys to disk, with a hash index to look them up."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,20 +16,20 @@ from nodegraft.tables.disk.folder import BuildFolder, Written
 
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<i8")])
 _BYTES = 64
-"""Memory that a record takes while it is sorted."""
+"""Memory per record during sorting, in bytes."""
 
 
 def write_keys(
     folder: BuildFolder, batches: Iterable[Stored], count: int, memory: int, listener: Listener
 ) -> tuple[Written, NDArray[np.int64]]:
-    """Write keys and their index.
+    """Write node keys and their hash index.
 
     Args:
-        batches: The keys of all nodes, some at a time, in row order.
+        batches: Keys of all nodes in batches, in row order.
 
     Returns:
-        Arrays by name, and the rows whose key an earlier row has, ascending: if there are any,
-        everything must be written again without them.
+        Written arrays by name, and the rows whose key already occurs in an earlier row, ascending.
+        If there are such rows, the caller must write all keys again without them.
     """
 
     def sort(name: str) -> Buckets:
@@ -55,7 +55,7 @@ def write_keys(
 
 
 def mapped_keys(folder: BuildFolder, arrays: Mapping[str, StoredArray]) -> MappedKeys:
-    """Map the keys that were written."""
+    """Open the written keys as memory-mapped arrays."""
     rows = _mapped(folder, arrays, "keys.rows")
     order = _mapped(folder, arrays, "keys.order") if "keys.order" in arrays else rows
     hashes = _mapped(folder, arrays, "keys.hashes")
@@ -81,7 +81,7 @@ def _in_row_order(
     order: Buckets,
     listener: Listener,
 ) -> Written:
-    """Write keys in row order, and put their hashes into the buckets."""
+    """Write keys in row order, and add their hashes to the buckets."""
     writers, done = dict[str, ArrayWriter](), 0
     for keys in batches:
         rows = np.arange(done, done := done + len(keys))
@@ -112,12 +112,12 @@ def _records(hashes: NDArray[np.uint64], rows: IntArray) -> Records:
 
 def _sorted(buckets: Buckets) -> Iterator[Records]:
     for _, _, records in buckets.parts():
-        # Rows were added in ascending order, and a stable sort keeps it among equal hashes.
+        # Rows were added in ascending order; the stable sort preserves it among equal hashes.
         yield records[np.argsort(records["hash"], kind="stable")]
 
 
 def _repeated(records: Records, keys: Stored) -> NDArray[np.int64]:
-    """Return rows whose key comes earlier; only keys with equal hashes are compared."""
+    """Return rows whose key occurs in an earlier row; compare only keys with equal hashes."""
     hashes = records["hash"]
     alike = np.zeros(hashes.size, dtype=bool)
     alike[1:] = hashes[1:] == hashes[:-1]

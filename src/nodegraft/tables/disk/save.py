@@ -1,4 +1,4 @@
-"""A graph written to disk whole, in pieces of which each fits into memory."""
+"""Save a graph, or a part of it, in the on-disk format of :func:`nodegraft.build_graph`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -40,14 +40,18 @@ def save_mapped(
     recipe: FeatureRecipe | None = None,
     edges_of: Graph | None = None,
 ) -> Graph:
-    """Write a graph, or a part of it, as :func:`nodegraft.build_graph` would; the graph on disk.
+    """Write a graph, or a part of it, to disk in blocks, and return the graph on disk.
+
+    The files are those that :func:`nodegraft.build_graph` writes.
 
     Args:
-        rows: The nodes that are written, ascending; None for all.
-        columns: Whether each column of the features is written; None for all.
-        recipe: How tables become those columns; None for that of the graph.
-        edges_of: Another graph whose edges between nodes of both are written; None for the edges
-            of the graph.
+        graph: Graph to save.
+        folder: New folder.
+        rows: Rows of the nodes to save, ascending; None for all nodes.
+        columns: Whether to save each feature column; None to save all.
+        recipe: Feature recipe of the saved columns; None for the recipe of the graph.
+        edges_of: Another graph, whose edges between nodes that both graphs have are saved instead;
+            None to save the edges of `graph`.
     """
     rows_to_save = graph.rows if rows is None else rows
     written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
@@ -74,8 +78,7 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
 
 
 def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
-    """Return the rows that another graph has for the same nodes, -1 for nodes that it does not
-    have."""
+    """Return the rows of the same nodes in another graph; -1 for nodes that it does not have."""
     blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
     return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 
@@ -94,9 +97,9 @@ def _write_features(
 
 
 def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str, StoredArray]:
-    """Write the edges of each type and, of several types, all as one.
+    """Write the edges of each type and, if there are several types, one CSR of all edges.
 
-    ``rows`` are nodes of the graph in the order in which they are written; -1 has no edges.
+    ``rows`` are rows of `graph` in the order in which they are written; -1 is a node without edges.
     """
     kinds = [graph._store.adjacency(name) for name in graph.relations]
     place = np.full(graph.num_nodes, -1, dtype=np.int64)
@@ -124,7 +127,7 @@ def _writer(
 
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
-    """Ranges of nodes with few entries; a node that has too many is one by itself."""
+    """Yield ranges of nodes with a bounded number of entries, or a single node with more."""
     counts = sum(kind.degrees(np.maximum(rows, 0)).astype(np.int64) for kind in kinds)
     ends = np.cumsum(np.where(rows >= 0, counts, 0))
     start = 0
@@ -143,7 +146,7 @@ def _entries(edges: Adjacency, rows: IntArray) -> Entries:
 
 
 def _renumbered(entries: Entries, place: IntArray) -> Entries:
-    """Between nodes that stay, by their new numbers; rows stay places in the block."""
+    """Keep entries between saved nodes and renumber their columns; rows remain block positions."""
     columns = place[entries.columns]
     stay = columns >= 0
     weights, directions = (None if part is None else part[stay] for part in entries[2:])

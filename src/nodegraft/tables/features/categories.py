@@ -1,4 +1,4 @@
-"""Column of categories, such as a brand: one feature for each value."""
+"""One-hot encoding of a category column, such as a brand: one feature for each value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 MOST_VALUES = 10_000
-"""Largest number of values: a column with more is a key or a text."""
+"""Maximum number of distinct values; a column with more is probably a key or text."""
 
 
 @dataclass(frozen=True)
 class CategoryColumn(ColumnEncoder):
-    """One-hot encoder; a missing or new value has zeros only."""
+    """One-hot encoder of a column; a missing or unknown value becomes a row of zeros."""
 
     column: str
     """Name of the column."""
 
     values: tuple[str, ...]
-    """Values in the fitted table as text, sorted."""
+    """Distinct values of the fitted table as text, sorted."""
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "CategoryColumn":
-        """Return the encoder of a column."""
+        """Fit an encoder on a column of a table."""
         given = (value for batch in table.batches(column) for value in batch.texts(column))
         values = sorted({value for value in given if value is not None})
         if not 0 < len(values) <= MOST_VALUES:
@@ -43,7 +43,7 @@ class CategoryColumn(ColumnEncoder):
         return cls(column, tuple(values))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return a row for each node, with 1 in the column of its value."""
+        """Return a one-hot row for each table row."""
         given = table.text_column(self.column).combine_chunks()
         known = pa.array(self.values, pa.large_string())
         found = pc.index_in(given, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
@@ -62,10 +62,10 @@ class CategoryColumn(ColumnEncoder):
         return Encoded(matrix, findings)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "CategoryColumn":
-        """Return an encoder with some of the values.
+        """Return an encoder that has only some of the values.
 
         Args:
-            kept: Whether each value stays.
+            kept: Whether to keep each value.
         """
         return CategoryColumn(self.column, tuple(compress(self.values, kept)))
 
@@ -75,7 +75,7 @@ class CategoryColumn(ColumnEncoder):
         return [f"{self.column}={value}" for value in self.values]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the name and the values."""
+        """Return the column name and the values as arrays and JSON."""
         return {}, {"column": self.column, "values": list(self.values)}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Choice of the table columns that become features, as a user makes it."""
+"""The user's choice of the table columns that become features."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,31 +13,31 @@ from nodegraft.tables.files import matching
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """Names of columns, or a recipe that has them."""
+    """Names of the feature columns and options of their encoders, or an existing recipe."""
 
     text: tuple[str, ...]
-    """Columns of text."""
+    """Names of text columns."""
 
     features: tuple[str, ...]
-    """Columns of numbers or of lists of numbers."""
+    """Names of columns with numbers or lists of numbers."""
 
     categories: tuple[str, ...]
-    """Columns with few different values."""
+    """Names of columns with few different values."""
 
     encoder: tuple[str, ...] = (TFIDF,)
     """Names of text encoders."""
 
     min_documents: int = 3
-    """Words that occur in the text of fewer nodes are left out."""
+    """Minimum number of nodes whose text has a word; rarer words are left out."""
 
     stop_words: Literal["english"] | None = None
     """``"english"`` leaves out the most common English words."""
 
     recipe: FeatureRecipe | None = None
-    """Recipe to use instead of fitting one; None to fit one."""
+    """Existing recipe to use; None to fit a new recipe."""
 
     by_default: bool = False
-    """Whether no column was named, so that the column ``features`` is used."""
+    """Whether the user named no column, so that the column ``features`` is used if it exists."""
 
     @classmethod
     def of(
@@ -50,13 +50,18 @@ class FeatureChoice:
         encoder: str | Iterable[str],
         **words: Any,
     ) -> "FeatureChoice":
-        """Check and return a choice; without any column, the column ``features`` is used.
+        """Check the user's arguments and return a choice.
+
+        If no column is named, the column ``features`` is used.
 
         Args:
-            features: One column or several; None for a graph without features, if no other column
-                is named.
-            recipe: Recipe to use instead of naming columns.
+            text: Names of text columns.
+            features: Names of columns with numbers or lists of numbers. None for a graph without
+                features, if no other column is named.
+            categories: Names of columns with few different values.
+            recipe: Existing recipe, instead of column names.
             encoder: Name of the text encoder, or several.
+            words: ``min_documents`` and ``stop_words``.
         """
         words["encoder"] = column_names(encoder) or (TFIDF,)
         texts, numbers, values = map(column_names, (text, features, categories))
@@ -84,10 +89,11 @@ class FeatureChoice:
         return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
 
     def expanded(self, table: SourceTable, excluded: Iterable[str]) -> "FeatureChoice":
-        """Return a choice in which globs such as ``e*`` are replaced by the columns they match.
+        """Return a choice in which globs such as ``e*`` are replaced by matching column names.
 
         Args:
-            excluded: Columns that no glob matches, such as keys and labels.
+            table: Table with the columns.
+            excluded: Columns that globs must not match, such as keys and labels.
         """
 
         def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -102,15 +108,15 @@ class FeatureChoice:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that must exist."""
+        """Names of the columns that the table must have."""
         if self.recipe is not None:
             return self.recipe.columns
         return () if self.by_default else (*self.text, *self.features, *self.categories)
 
     def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
-        """Return the given recipe, or fit one on a table.
+        """Return the existing recipe, or fit a new recipe on a table.
 
-        A table that has only keys gives a recipe without features.
+        For a table with only keys, the recipe has no features.
         """
         if self.recipe is not None:
             return self.recipe

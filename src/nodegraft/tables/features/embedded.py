@@ -1,4 +1,4 @@
-"""Columns of text as vectors of a text encoder that was trained by others."""
+"""Text columns as embedding vectors of a pretrained text encoder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,15 @@ from nodegraft.tables.features.text import joined
 from nodegraft.tables.features.text_encoders import SAME, LoadedEncoder
 
 BATCH = 1024
-"""Number of texts that are encoded at once."""
+"""Batch size: number of texts that are encoded at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedText(ColumnEncoder):
-    """Encoder of text columns, joined to one text per node; a missing text is all zeros."""
+    """Encoder that joins text columns to one text per node and embeds it.
+
+    The vector of a missing text is all zeros.
+    """
 
     columns: tuple[str, ...]
     """Names of the columns."""
@@ -30,19 +33,20 @@ class EmbeddedText(ColumnEncoder):
     """Name of the text encoder."""
 
     package: str
-    """Package of the text encoder."""
+    """Python package of the text encoder."""
 
     version: str
-    """Version of the package when the encoder was chosen."""
+    """Version of the package at the time when the recipe was fitted."""
 
     fingerprint: NDArray[np.float32]
-    """Vectors of the probe texts."""
+    """Vectors of the probe texts at that time, to detect a changed model."""
 
     @classmethod
     def of(cls, columns: tuple[str, ...], encoder: str) -> "EmbeddedText":
-        """Return the encoder of columns, with the fingerprint of what is installed.
+        """Return an encoder of columns, with version and fingerprint of the installed model.
 
         Args:
+            columns: Names of the text columns.
             encoder: Name of the text encoder.
         """
         loaded = LoadedEncoder.load(encoder)
@@ -55,11 +59,13 @@ class EmbeddedText(ColumnEncoder):
         listener: Listener = SILENT,
         together: Sequence[str] = (),
     ) -> Encoded:
-        """Return the vectors; equal texts are encoded once.
+        """Return the vector of each row's text; equal texts are encoded only once.
 
         Args:
-            listener: Receives progress.
-            together: Names of all text encoders of the features, for errors.
+            table: Table with the text columns.
+            keys: Node key of each row, for findings.
+            listener: Receives progress events.
+            together: Names of all text encoders of the recipe, for error messages.
         """
         texts = joined(table, self.columns)
         places = {text: place for place, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
@@ -73,7 +79,7 @@ class EmbeddedText(ColumnEncoder):
                 )
             vectors.append(rows)
             listener.step("encode texts", min(start + BATCH, len(different)), len(different))
-        # The row behind the others is that of missing texts.
+        # Append a row of zeros for missing texts, which have index -1.
         rows = np.concatenate([*vectors, np.zeros_like(self.fingerprint[:1])])
         found = np.array([places.get(text, -1) for text in texts], dtype=np.int64)
         missing = np.flatnonzero(found < 0)
@@ -81,7 +87,7 @@ class EmbeddedText(ColumnEncoder):
         return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
 
     def _same_encoder(self, together: Sequence[str]) -> LoadedEncoder:
-        """Return the installed encoder, if it gives the vectors that it gave when it was chosen."""
+        """Load the installed encoder; raise an error if its fingerprint differs from the recipe."""
         try:
             loaded = LoadedEncoder.load(self.encoder)
         except UnknownNameError as error:
@@ -107,11 +113,11 @@ class EmbeddedText(ColumnEncoder):
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of the encoder with each position in the vector."""
+        """Name of each feature: ``encoder[i]`` for position i in the vector."""
         return [f"{self.encoder}[{place}]" for place in range(self.fingerprint.shape[1])]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the fingerprint, and the names."""
+        """Return the fingerprint and the names as arrays and JSON."""
         return {"fingerprint": self.fingerprint}, {
             "columns": list(self.columns),
             "encoder": self.encoder,
@@ -121,7 +127,7 @@ class EmbeddedText(ColumnEncoder):
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "EmbeddedText":
-        """Restore the encoder from its :meth:`state`; it is loaded when a text is encoded."""
+        """Restore the encoder from its :meth:`state`; the model is loaded on first use."""
         fingerprint = arrays["fingerprint"]
         if fingerprint.ndim != 2 or fingerprint.dtype != np.float32:
             raise ValueError("the fingerprint must have a vector for each probe text")

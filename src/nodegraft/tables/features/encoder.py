@@ -1,4 +1,4 @@
-"""Interface of the encoders that turn columns of a table into features."""
+"""Interface of encoders, which convert table columns to features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,23 +15,24 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Features of a table, and findings about its columns."""
+    """Features of a table and findings about its columns."""
 
     matrix: Matrix
-    """Features: one row for each row of the table."""
+    """Feature matrix: one row for each row of the table."""
 
     findings: tuple[Finding, ...] = ()
-    """Findings for the report."""
+    """Findings for the data report."""
 
 
 class ColumnEncoder(Protocol):
-    """Encoder of columns of one kind; it is fitted once and used for later tables."""
+    """Encoder of one kind of columns; it is fitted once and then applied to later tables."""
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return the features of a table; values that the fitted table lacks count as missing.
+        """Return the features of a table; values that were not in the fitted table are missing.
 
         Args:
-            table: A table with the columns that the encoder was fitted on.
+            table: Table with the columns that the encoder was fitted on.
+            keys: Node key of each row, for findings.
         """
 
     @property
@@ -39,8 +40,8 @@ class ColumnEncoder(Protocol):
         """Name of each feature."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return everything learned, as arrays and JSON."""
+        """Return the fitted state as arrays and JSON."""
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> Self:
-        """Return the encoder that :meth:`state` describes."""
+        """Restore the encoder from its :meth:`state`."""

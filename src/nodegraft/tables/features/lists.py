@@ -1,4 +1,4 @@
-"""Column of lists of numbers, such as embeddings, which are the features."""
+"""Encoder of a column with lists of numbers, such as embeddings; they are used as features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True)
 class ListColumn(ColumnEncoder):
-    """Encoder of lists of one length; float16 stays float16. A missing list is all zeros."""
+    """Encoder of number lists of equal length; a missing list becomes a row of zeros.
+
+    float16 values remain float16.
+    """
 
     column: str
     """Name of the column."""
@@ -28,7 +31,7 @@ class ListColumn(ColumnEncoder):
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "ListColumn":
-        """Return the encoder of a column."""
+        """Fit an encoder on a column of a table."""
         batches = table.batches(column)
         lengths = sorted({n for batch in batches for n in _lengths(batch.column(column))})
         if len(lengths) != 1:
@@ -41,7 +44,7 @@ class ListColumn(ColumnEncoder):
         return cls(column, lengths[0])
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return the lists as rows."""
+        """Return the lists as matrix rows."""
         column = table.column(self.column).combine_chunks()
         if pa.types.is_null(column.type):
             column = column.cast(pa.list_(pa.float32()))
@@ -69,11 +72,11 @@ class ListColumn(ColumnEncoder):
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of the column with each position in the list."""
+        """Name of each feature: ``column[i]`` for position i in the list."""
         return [f"{self.column}[{place}]" for place in range(self.length)]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the name and the length."""
+        """Return the column name and the list length as arrays and JSON."""
         return {}, {"column": self.column, "length": self.length}
 
     @classmethod

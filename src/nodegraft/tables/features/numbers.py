@@ -1,4 +1,4 @@
-"""Columns of numbers, standardised to mean 0 and variance 1."""
+"""Encoder of number columns, which are standardised to mean 0 and variance 1."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True, eq=False)
 class NumberColumns(ColumnEncoder):
-    r""":math:`(x - \mu) / \sigma` for each column; a missing value is the mean, and so 0.
+    r"""Standardisation :math:`(x - \mu) / \sigma` of each column; a missing value becomes 0.
 
-    Otherwise a price in cents would outweigh a weight in kilograms.
+    Without it, a price in cents would outweigh a weight in kilograms.
     """
 
     columns: tuple[str, ...]
     """Names of the columns."""
 
     means: NDArray[np.float64]
-    """Mean of each column, without missing values."""
+    """Mean of each column; missing values are ignored."""
 
     deviations: NDArray[np.float64]
     """Standard deviation of each column; 1 for a constant column."""
 
     @classmethod
     def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
-        """Return the encoder of columns."""
+        """Fit an encoder on columns of a table."""
         moments, problems = [], Problems()
         for column in columns:
             with problems.collect():
@@ -44,7 +44,7 @@ class NumberColumns(ColumnEncoder):
         return cls(columns, means, np.where(deviations > 0, deviations, 1.0))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return standardised rows."""
+        """Return a row of standardised numbers for each table row."""
         values = np.stack([table.floats(name, is_numbers=True) for name in self.columns], axis=1)
         infinite = np.isinf(values)
         missing = np.flatnonzero(np.isnan(values).any(axis=1))
@@ -66,7 +66,7 @@ class NumberColumns(ColumnEncoder):
         return list(self.columns)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return means, deviations and names."""
+        """Return means, standard deviations and column names as arrays and JSON."""
         arrays = {"means": self.means, "deviations": self.deviations}
         return arrays, {"columns": list(self.columns)}
 
@@ -77,7 +77,7 @@ class NumberColumns(ColumnEncoder):
 
 
 def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
-    """Return findings about cells of a CSV file that are no numbers."""
+    """Return findings about CSV cells that are not numbers."""
     findings: list[Finding] = []
     for name in columns:
         odd, column = table.odd_numbers(name), table.column(name)
@@ -103,7 +103,7 @@ def _moments(table: SourceTable, column: str) -> tuple[float, float]:
             values = _finite(batch.floats(column))
             yield values[~np.isnan(values)]
 
-    # Sums are exact, so that the recipe does not depend on the order of rows.
+    # fsum is exact, so the recipe does not depend on the order of rows.
     count = max(sum(values.size for values in given()), 1)
     mean = fsum(chain.from_iterable(values.tolist() for values in given())) / count
     squares = (np.square(values - mean).tolist() for values in given())

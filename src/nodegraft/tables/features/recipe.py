@@ -1,4 +1,4 @@
-"""Feature recipe: turns table columns into features; fitted once, saved with graph and model."""
+"""Feature recipe: converts table columns to features. It is saved with graph and model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ _OF_SEVERAL, _OF_ONE = (*_OF_TEXT, NumberColumns), (ListColumn, CategoryColumn)
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """Encoders that turn text, numbers, lists and categories of a table into features.
+    """Fitted encoders that convert text, numbers, lists and categories of a table to features.
 
     Text becomes TF-IDF or vectors of another text encoder, numbers are standardised, lists are
-    copied, a category gets a feature for each value. If there are several kinds, each is scaled to
-    rows of length 1 on average. Missing values, and values that were not in the fitted table, are
-    0.
+    copied, and categories are one-hot encoded. With several encoders, the features of each are
+    scaled to rows of length 1 on average. Missing values, and values that were not in the fitted
+    table, become 0.
 
     >>> import pyarrow as pa
     >>> shop = pa.table({"price": [1.0, 3.0], "brand": ["acme", None]})
@@ -55,10 +55,10 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """One encoder for text (or several), one for numbers, one for each list or category column."""
+    """One or several encoders for text, one for numbers, one for each list or category column."""
 
     scales: tuple[float, ...]
-    """Factor of the features of each encoder."""
+    """Scale factor of each encoder's features."""
 
     @classmethod
     def fit(
@@ -72,17 +72,17 @@ class FeatureRecipe:
         min_documents: int = 3,
         stop_words: Literal["english"] | None = None,
     ) -> "FeatureRecipe":
-        """Learn words, means, lengths and values from a table of nodes.
+        """Fit encoders on a node table.
 
         Args:
             table: A Parquet or CSV file, or a table in memory.
-            text: Columns of text, which are joined to one text.
-            features: Columns of numbers, or of lists of numbers.
-            categories: Columns with few different values, each of which becomes a feature.
+            text: Names of text columns; their texts are joined.
+            features: Names of columns with numbers or lists of numbers.
+            categories: Names of columns with few different values; each value becomes a feature.
             encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
                 ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name
                 of an entry point in the group ``nodegraft.encoders``.
-            min_documents: Words that occur in the text of fewer nodes are left out.
+            min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
             stop_words: ``"english"`` leaves out the most common English words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
@@ -118,11 +118,11 @@ class FeatureRecipe:
         return cls(plain.encoders, plain._even_scales(table)) if len(encoders) > 1 else plain
 
     def with_encoder(self, encoder: str | Iterable[str], table: SourceTable) -> "FeatureRecipe":
-        """Return the recipe with other text encoders, on the same columns.
+        """Return a recipe for the same columns with other text encoders.
 
         Args:
-            encoder: Name of the encoder, or several.
-            table: The table of nodes, for TF-IDF and for scales.
+            encoder: Name of the text encoder, or several.
+            table: Node table, to fit TF-IDF and scale factors.
         """
         texts = [part for part in self.encoders if isinstance(part, _OF_TEXT)]
         if not texts:
@@ -139,8 +139,8 @@ class FeatureRecipe:
                 encoded = encoder.encode(batch, np.arange(len(batch)))
                 yield from np.square(row_norms(encoded.matrix)).tolist()
 
-        # Sums are exact, so that the recipe does not depend on the order of rows. Vectors of texts
-        # have length 1, and encoding them may take hours.
+        # fsum is exact, so the recipe does not depend on the order of rows. Text embeddings are
+        # not computed here: they have length 1, and encoding all texts may take hours.
         means = [
             1.0 if isinstance(encoder, EmbeddedText) else sqrt(fsum(squares(encoder)) / len(table))
             for encoder in self.encoders
@@ -148,7 +148,7 @@ class FeatureRecipe:
         return tuple(1.0 / mean if mean > 0 else 1.0 for mean in means)
 
     def transform(self, table: Source) -> Matrix:
-        """Return one row of features for each row of a table.
+        """Return one feature row for each row of a table.
 
         Args:
             table: A Parquet or CSV file, or a table in memory, with the columns of the recipe.
@@ -159,12 +159,12 @@ class FeatureRecipe:
     def encode(
         self, table: SourceTable, keys: NDArray[Any], listener: Listener = SILENT
     ) -> Encoded:
-        """Return the features of a table, and findings about it.
+        """Return the features of a table and findings about it.
 
         Args:
-            table: The table of nodes.
-            keys: Key of each row, for findings.
-            listener: Receives the progress of text encoders.
+            table: Node table.
+            keys: Node key of each row, for findings.
+            listener: Receives progress events of text encoders.
         """
         together = [
             encoder.encoder if isinstance(encoder, EmbeddedText) else TFIDF
@@ -194,12 +194,13 @@ class FeatureRecipe:
     def without_unused(
         self, unused: NDArray[np.bool_]
     ) -> "tuple[FeatureRecipe, NDArray[np.bool_]]":
-        """Return the recipe without unused words and values, and which features are left.
+        """Return a recipe without unused words and values, and a mask of the remaining features.
 
-        Features of numbers and lists stay, because their names reveal nothing about a node.
+        Features of numbers and lists are never removed, because their names reveal nothing about
+        a node.
 
         Args:
-            unused: Whether a feature is 0 for all nodes.
+            unused: Whether each feature is 0 for all nodes.
         """
         kept, encoders, start = ~unused, list[ColumnEncoder](), 0
         for encoder in self.encoders:
@@ -212,17 +213,17 @@ class FeatureRecipe:
         return FeatureRecipe(tuple(encoders), self.scales), kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
-        """Return a short text of each row for display; None if no column is text.
+        """Return a short text of each row for display; None if the recipe has no text column.
 
         Args:
-            table: A table with the columns of the recipe.
+            table: Table with the columns of the recipe.
         """
         columns = [one.columns for one in self.encoders if isinstance(one, _OF_TEXT)]
         return NodeTexts.of(joined(table, columns[0])) if columns else None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of all columns that the recipe reads, each once."""
+        """Names of all columns that the recipe reads, without duplicates."""
         several = [one.columns for one in self.encoders if isinstance(one, _OF_SEVERAL)]
         single = [one.column for one in self.encoders if isinstance(one, _OF_ONE)]
         return tuple(dict.fromkeys((*chain(*several), *single)))
@@ -241,7 +242,7 @@ class FeatureRecipe:
 
     @property
     def words(self) -> list[str]:
-        """Words of the first features; none if no column is text."""
+        """Words of the TF-IDF features if TF-IDF is the first encoder; else empty."""
         first = next(iter(self.encoders), None)
         return first.feature_names if isinstance(first, TextColumns) else []
 
@@ -252,12 +253,12 @@ class FeatureRecipe:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash that is equal for recipes that give the same features for every table."""
+        """Hash of the fitted state; recipes with equal hashes give equal features."""
         arrays, document = self.state()
         return content_hash(document, *(arrays[name] for name in sorted(arrays)))
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return everything learned, as arrays and JSON."""
+        """Return the fitted state as arrays and JSON."""
         arrays: dict[str, NDArray[Any]] = {}
         parts = []
         for place, encoder in enumerate(self.encoders):
@@ -269,7 +270,7 @@ class FeatureRecipe:
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "FeatureRecipe":
-        """Return the recipe that :meth:`state` describes.
+        """Restore a recipe from its :meth:`state`.
 
         Args:
             arrays: Arrays of :meth:`state`.
@@ -303,10 +304,10 @@ class FeatureRecipe:
 def _text_encoders(
     table: SourceTable, columns: tuple[str, ...], names: Sequence[str], words: TextVectoriser
 ) -> list[ColumnEncoder]:
-    """Return the text encoders of some names.
+    """Return the text encoders with the given names; TF-IDF is fitted on the table.
 
     Args:
-        words: An unfitted vectoriser for TF-IDF.
+        words: Unfitted vectoriser for TF-IDF.
     """
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:

@@ -1,4 +1,4 @@
-"""Columns of text as TF-IDF by scikit-learn, stored as JSON and one array."""
+"""TF-IDF features of text columns by scikit-learn; the fitted state is JSON and one array."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 WORD = r"(?u)[^\W\d_]{2,}"
-"""Two letters or more, in any script; digits say little about a topic."""
+"""Pattern of a word: two or more letters of any script. Digits say little about a topic."""
 
 
 class TextVectoriser:
-    """Vectoriser of texts: rows of TF-IDF, each of length 1.
+    """TF-IDF vectoriser: converts each text to a sparse row of length 1.
 
     >>> vectoriser = TextVectoriser(min_documents=1, use_idf=False)
     >>> vectoriser.fit(["red shoes", "red hats"]).words
     ['hats', 'red', 'shoes']
 
     Args:
-        min_documents: Words that occur in fewer texts are left out.
-        use_idf: Whether rare words weigh more. IDF depends on all texts, including those of classes
-            that have not arrived yet, so the benchmark datasets do without it.
+        min_documents: Minimum number of texts that have a word; rarer words are left out.
+        use_idf: Whether rare words get a larger weight (IDF). IDF depends on all texts, including
+            texts of classes that arrive later, so the benchmark datasets do not use it.
         stop_words: ``"english"`` leaves out the most common English words.
     """
 
@@ -52,9 +52,9 @@ class TextVectoriser:
         self.stop_words = stop_words
 
     def fit(self, texts: Iterable[str]) -> "TextVectoriser":
-        """Choose the words, and compute their IDF if it is used."""
+        """Choose the words and compute their IDF, if it is used."""
         words_in, having, total = self._new().build_analyzer(), Counter[str](), 0
-        # Texts are read one by one, so that only the words are in memory.
+        # Read texts one by one, so that only words and counts are in memory.
         for text in texts:
             having.update(set(words_in(text)))
             total += 1
@@ -71,9 +71,9 @@ class TextVectoriser:
 
     @cached_property
     def _engine(self) -> "TfidfVectorizer":
-        # Made on first use: scikit-learn is slow to import, and a saved model may not need it.
+        # Created on first use: scikit-learn is slow to import, and a saved model may not need it.
         vocabulary = {word: column for column, word in enumerate(self._words)}
-        # The words are given, so one empty text is enough to fit it.
+        # The vocabulary is fixed, so fitting on one empty text is enough.
         engine = self._new(vocabulary=vocabulary).fit([""])
         if self._idf is not None:
             engine.idf_ = self._idf
@@ -92,21 +92,21 @@ class TextVectoriser:
         )
 
     def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
-        """Return one sparse row per text; unknown words are ignored."""
+        """Return one sparse TF-IDF row per text; unknown words are ignored."""
         listed = list(texts)
         if not listed:
             return csr_array((0, len(self._words)), dtype=np.float32)
         return csr_array(self._engine.transform(listed))
 
     def unfitted(self) -> "TextVectoriser":
-        """Return a vectoriser with the same options, which knows no words."""
+        """Return an unfitted vectoriser with the same options."""
         return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
-        """Return a vectoriser with some of the words, with unchanged weights.
+        """Return a vectoriser that has only some of the words, with unchanged weights.
 
         Args:
-            kept: Whether each word stays; at least one must.
+            kept: Whether to keep each word; at least one must be kept.
         """
         if not kept.any():
             raise DataError("No word would be left.")
@@ -118,11 +118,11 @@ class TextVectoriser:
 
     @property
     def words(self) -> list[str]:
-        """Word of every column."""
+        """Word of each feature column."""
         return self._words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return everything learned, as arrays and JSON."""
+        """Return the fitted state as arrays and JSON."""
         arrays = {} if self._idf is None else {"idf": self._idf}
         return arrays, {
             "words": self.words,
@@ -133,7 +133,7 @@ class TextVectoriser:
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "TextVectoriser":
-        """Return the vectoriser that :meth:`state` describes."""
+        """Restore a vectoriser from its :meth:`state`."""
         vectoriser = cls(document["min_documents"], document["use_idf"], document["stop_words"])
         words = document["words"]
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
@@ -155,48 +155,50 @@ def _rarities(counts: NDArray[np.float32], total: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class TextColumns(ColumnEncoder):
-    """Encoder of text columns, joined to one text per node; a missing text is empty."""
+    """Encoder that joins text columns to one text per node and computes TF-IDF."""
 
     columns: tuple[str, ...]
     """Names of the columns."""
 
     vectoriser: TextVectoriser
-    """Vectoriser of the texts."""
+    """Fitted vectoriser of the joined texts."""
 
     @classmethod
     def fit(
         cls, table: SourceTable, columns: tuple[str, ...], vectoriser: TextVectoriser
     ) -> "TextColumns":
-        """Return the encoder of columns.
+        """Fit an encoder on columns of a table.
 
         Args:
-            vectoriser: An unfitted vectoriser, which is fitted.
+            table: Table with the columns.
+            columns: Names of the text columns.
+            vectoriser: Unfitted vectoriser; it is fitted in place.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return TF-IDF rows."""
+        """Return a TF-IDF row for each table row."""
         matrix = self.vectoriser.transform(joined(table, self.columns))
         empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no known word"
         return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
-        """Return an encoder with some of the words, with unchanged weights.
+        """Return an encoder that has only some of the words, with unchanged weights.
 
         Args:
-            kept: Whether each word stays.
+            kept: Whether to keep each word.
         """
         return TextColumns(self.columns, self.vectoriser.keeping(kept))
 
     @property
     def feature_names(self) -> list[str]:
-        """Words of the vectoriser."""
+        """Words of the vectoriser, one for each feature."""
         return self.vectoriser.words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the state of the vectoriser, and the names."""
+        """Return the state of the vectoriser and the column names as arrays and JSON."""
         arrays, document = self.vectoriser.state()
         return arrays, {**document, "columns": list(self.columns)}
 
@@ -207,6 +209,6 @@ class TextColumns(ColumnEncoder):
 
 
 def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
-    """Return the texts of several columns as one text per row; a missing text is empty."""
+    """Join the texts of several columns to one text per row; a missing text counts as empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]

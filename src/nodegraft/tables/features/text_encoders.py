@@ -1,4 +1,4 @@
-"""Text encoders by name: models of other packages that turn texts into vectors."""
+"""Text encoders by name: pretrained models of other packages, which embed texts as vectors."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import DataError, MissingExtraError, ParameterError, UnknownNameError
 
 Encode: TypeAlias = Callable[[list[str]], Any]
-"""Function that returns one vector of numbers for each text."""
+"""Function that returns one vector for each text."""
 
 GROUP = "nodegraft.encoders"
-"""Entry point group in which other packages offer an :data:`Encode` function."""
+"""Entry point group for plug-ins; each entry point is an :data:`Encode` function."""
 
 TFIDF = "tfidf"
-"""Name of the encoder that is fitted on the texts instead of loaded."""
+"""Name of the TF-IDF encoder, which is fitted on the texts instead of loaded."""
 
 PROBES = (
     "red shoes",
@@ -35,25 +35,26 @@ PROBES = (
     "sudo apt-get install libxml2-dev",
     "small",
 )
-"""Texts whose vectors are the fingerprint of an encoder."""
+"""Probe texts; their vectors are the fingerprint of an encoder."""
 
 SAME = 0.05
-"""Vectors of a probe, of length 1, may differ by this much: more than rounding on other hardware,
-and less than another model."""
+"""Maximum distance of two unit vectors of a probe text that count as equal.
+
+It is larger than rounding differences between machines, and smaller than between two models."""
 
 LOADED = 4
-"""Number of encoders that stay in memory."""
+"""Cache size: number of encoders that remain in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedEncoder:
-    """Encoder in memory, and the package that it comes from."""
+    """Text encoder in memory, with the name and version of its package."""
 
     name: str
-    """Name that users give."""
+    """Name of the encoder, as the user writes it."""
 
     package: str
-    """Package with the code."""
+    """Python package of the encoder."""
 
     version: str
     """Installed version of the package."""
@@ -63,7 +64,7 @@ class LoadedEncoder:
 
     @classmethod
     def load(cls, name: str) -> "LoadedEncoder":
-        """Return the encoder of a name; it stays in memory.
+        """Load an encoder by name, or return it from the cache.
 
         Args:
             name: ``wordllama``, ``model2vec:NAME`` …, or the name of an entry point.
@@ -72,20 +73,20 @@ class LoadedEncoder:
 
     @cached_property
     def fingerprint(self) -> NDArray[np.float32]:
-        """Vectors of :data:`PROBES`."""
+        """Vectors of the probe texts :data:`PROBES`."""
         return self.vectors(list(PROBES))
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return a vector of length 1 for each text; zeros where the encoder gives zeros."""
+        """Return a unit vector for each text; a vector of zeros remains zeros."""
         try:
             vectors = self.encode(texts)
         except Exception as error:
-            # Packages raise errors of their own.
+            # The package may raise any kind of exception.
             raise DataError(f"Text encoder {self.name!r} failed: {error!r}.") from error
         try:
             rows = np.array(vectors, dtype=np.float32)
         except (RuntimeError, TypeError, ValueError) as error:
-            # PyTorch raises a RuntimeError for a tensor with a gradient.
+            # PyTorch raises a RuntimeError for a tensor that requires a gradient.
             raise DataError(f"Text encoder {self.name!r} gave no array: {error}.") from error
         if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
             raise DataError(
@@ -95,7 +96,7 @@ class LoadedEncoder:
         if not np.isfinite(rows).all():
             raise DataError(f"Text encoder {self.name!r} gave NaN or infinite numbers.")
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        # Rows of zeros are divided by 1.
+        # Divide rows of zeros by 1 to avoid NaN.
         rows /= np.where(lengths > 0, lengths, np.float32(1))
         return rows
 
@@ -131,25 +132,25 @@ def _loaded(name: str, load: Callable[[], Encode]) -> Encode:
             f"pip install {wanted}"
         ) from error
     except Exception as error:
-        # Packages raise errors of their own for models that do not exist or cannot be downloaded.
+        # For a missing model or a failed download, the package may raise any kind of exception.
         raise DataError(f"Text encoder {name!r} cannot be loaded: {error}") from error
 
 
 WORDLLAMA = "wordllama"
 
 PADDED = 16
-"""Number of texts that wordllama encodes at once."""
+"""Batch size of wordllama."""
 
 
 def _wordllama(_: str) -> Encode:
     with _unchanged_logging():
         import wordllama
-    # Weights and tokenizer are in the package. Its own search for the tokenizer misses the folder
-    # and would download the file, so the package is given as the cache.
+    # Weights and tokenizer are part of the package. But wordllama does not find its tokenizer
+    # there and would download it, so pass the package folder as its cache folder.
     loaded = wordllama.WordLlama.load(
         cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )
-    # Texts of a batch are padded to the longest: a few at a time need less memory.
+    # Texts are padded to the longest text of their batch: small batches need less memory.
     return lambda texts: loaded.embed(texts, batch_size=PADDED)
 
 
@@ -180,12 +181,12 @@ LOADERS: Mapping[str, Callable[[str], Encode]] = {
     "model2vec": _model2vec,
     "fastembed": _fastembed,
 }
-"""Package -> function that loads one of its models by name."""
+"""Package name -> function that loads a model of the package by name."""
 
 
 @contextmanager
 def _unchanged_logging() -> Iterator[None]:
-    """Undo changes of the root logger: importing wordllama shows the log lines of all packages."""
+    """Restore the root logger afterwards: importing wordllama makes all packages log."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     yield

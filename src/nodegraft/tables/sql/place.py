@@ -1,4 +1,4 @@
-"""Places in databases: a URL, ``#``, and a query or the name of a table."""
+"""Parse ``URL#QUERY`` or ``URL#TABLE``, and connect to the database."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from nodegraft.base.extras import extra
 DUCKDB = "duckdb"
 
 TABLE = "TABLE"
-"""What is behind the ``#`` where a table is written."""
+"""Placeholder in error messages for the table name after the ``#``."""
 
 
 def is_database(source: Any) -> bool:
-    """Return whether a source is a URL of a database: of a scheme that fsspec does not know.
+    """Return whether a source is a database URL, whose scheme fsspec does not support.
 
     >>> is_database("sqlite:///shop.db#SELECT key FROM items"), is_database("s3://shop/#1.csv")
     (True, False)
@@ -31,13 +31,13 @@ def is_database(source: Any) -> bool:
 
 @dataclass(frozen=True)
 class DatabasePlace:
-    """Query or table in a database."""
+    """Database URL with a query or the name of a table."""
 
     url: str = field(repr=False)
-    """URL of the database; it may contain a password."""
+    """URL of the database, which may contain a password."""
 
     selection: str
-    """Query, or name of a table."""
+    """SQL query, or name of a table."""
 
     @classmethod
     def of(cls, source: str, selects: str = "SELECT …") -> "DatabasePlace":
@@ -47,12 +47,14 @@ class DatabasePlace:
         "SELECT '#'"
 
         Args:
-            source: The text.
-            selects: What must be behind the ``#``, for the error.
+            source: Text of the form ``URL#SELECTION``.
+            selects: :data:`TABLE`, or an example of a query; error messages show it after the
+                ``#``.
         """
         login = re.match(r"[\w+.-]*://(?:[^:/#\s]*:\S*@)?", source)
         start = login.end() if login else 0
-        # A query may contain #, and so may the path of the file that a table is written into.
+        # A query may contain #, so split at the first one. A file path may contain #, too, so split
+        # at the last one before a table name.
         mark = source.rfind("#", start) if selects == TABLE else source.find("#", start)
         url, selection = (source[:mark], source[mark + 1 :]) if mark >= 0 else (source, "")
         if not selection.strip():
@@ -66,21 +68,21 @@ class DatabasePlace:
 
     @property
     def scheme(self) -> str:
-        """Kind of database, such as ``postgresql``."""
+        """Scheme of the database URL without the driver, such as ``postgresql``."""
         return self.url.partition("://")[0].partition("+")[0]
 
     @property
     def duckdb_file(self) -> str | None:
-        """Path of a DuckDB file, empty for memory; None for another database."""
+        """Path of the DuckDB file, empty for an in-memory database; None if it is not DuckDB."""
         scheme, _, rest = self.url.partition("://")
         return rest.removeprefix("/") if scheme == DUCKDB else None
 
     @contextmanager
     def duckdb(self, read_only: bool) -> Iterator[Any]:
-        """Connect to DuckDB; an error inside rolls back.
+        """Connect to DuckDB; an error inside the ``with`` block rolls back.
 
         Args:
-            read_only: Whether the file must exist and is not changed.
+            read_only: Whether to open the file read-only, so that it must exist.
         """
         with extra("sql", package="duckdb", purpose="Tables in DuckDB"):
             import duckdb
@@ -94,10 +96,10 @@ class DatabasePlace:
 
     @contextmanager
     def sqlalchemy(self, create: bool) -> Iterator[Any]:
-        """Connect to another database in a transaction, which the caller commits.
+        """Connect to a database by SQLAlchemy and begin a transaction, which the caller commits.
 
         Args:
-            create: Whether a missing SQLite file is created.
+            create: Whether to create a missing SQLite file.
         """
         with extra("sql", package="sqlalchemy", purpose="Tables in databases"):
             from sqlalchemy import create_engine, make_url
@@ -109,14 +111,14 @@ class DatabasePlace:
         except (SQLAlchemyError, ImportError, ValueError) as error:
             raise self.failed(error) from error
         file, is_sqlite = parsed.database, engine.dialect.name == "sqlite"
-        # SQLite would create an empty database and then miss the table.
+        # SQLite would create an empty database and then report a missing table.
         if is_sqlite and file and not create and not Path(file).is_file():
             raise DataError(f"There is no file {file}.")
         try:
             with engine.connect() as connection:
                 if is_sqlite:
-                    # Python's driver would commit CREATE and DROP at once. A writer that begins as
-                    # a reader is refused if another one writes, instead of waiting for it.
+                    # Without BEGIN, Python's driver commits CREATE and DROP immediately. With a
+                    # plain BEGIN, a writer fails instead of waiting if another process writes.
                     connection.exec_driver_sql("BEGIN IMMEDIATE" if create else "BEGIN")
                 yield connection
         except SQLAlchemyError as error:
@@ -125,11 +127,11 @@ class DatabasePlace:
             engine.dispose()
 
     def failed(self, error: Exception) -> DataError:
-        """Return the error of a database without its password."""
+        """Return an error with the database's message, in which the password is masked."""
         reason = str(getattr(error, "orig", None) or error).strip().rstrip(".")
         address = self.url.partition("://")[2].rpartition("@")[0]
         password = address.partition(":")[2]
-        # Drivers take what follows the first @ of a password for the host.
+        # If a password contains @, drivers parse the text after the first @ as the host.
         for secret in filter(None, (unquote(password), *password.split("@"))):
             reason = reason.replace(secret, "***")
         return DataError(f"The {self.scheme} database refused {self.selection!r}: {reason}.")

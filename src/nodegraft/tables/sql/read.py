@@ -1,4 +1,4 @@
-"""Result of a query as an Arrow table."""
+"""Read the result of a database query as an Arrow table."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from nodegraft.tables.sql.place import DatabasePlace
 
 
 def read_query(source: str) -> Any:
-    """Return the rows of a query as an Arrow table; nothing that the query changes is committed.
+    """Run a query and return its rows as an Arrow table; changes by the query are not committed.
 
     Args:
         source: ``URL#QUERY``: a SQLAlchemy URL, or ``duckdb:///FILE``.
@@ -22,7 +22,7 @@ def read_query(source: str) -> Any:
                 raise DataError(f"{place.selection!r} returns no rows: give a SELECT.")
             return result.to_arrow_table()
     with place.sqlalchemy(create=False) as connection:
-        # A query has no parameters: its colons and percent signs stay as they are.
+        # Disable parameters, so that colons and percent signs in the query need no escape.
         options = {"no_parameters": True}
         result = connection.exec_driver_sql(place.selection, execution_options=options)
         if not result.returns_rows:

@@ -1,4 +1,4 @@
-"""Write tables into databases."""
+"""Write Arrow tables into databases."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -11,27 +11,27 @@ from nodegraft.base.tabular import with_text_cells
 from nodegraft.tables.sql.place import TABLE, DatabasePlace, is_database
 
 STORE_TABLES = ("versions", "promotions", "audit", "tokens", "settings", "alembic_version")
-"""Tables in the database of a store."""
+"""Names of the tables in the database of a store."""
 
 
 def write_table(table: Any, place: str, *, replace: bool = False) -> None:
-    """Write a table into a database, all rows or none.
+    """Write a table into a database in one transaction: all rows or none.
 
     Args:
         table: Predictions or another result of a store; or an Arrow, pandas or Polars table.
             Cells that are lists become JSON text. Dates, times of day, durations and decimals
             become text, except in DuckDB.
-        place: ``URL#TABLE`` or ``URL#SCHEMA.TABLE``: a SQLAlchemy URL, or ``duckdb:///FILE``.
-        replace: Whether a table of this name is replaced instead of refused.
+        place: ``URL#TABLE`` or ``URL#SCHEMA.TABLE``; URL is a SQLAlchemy URL or ``duckdb:///FILE``.
+        replace: Whether to replace an existing table of this name. If False, it raises an error.
     """
     write_parts([pa.table(table)], place, replace=replace)
 
 
 def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> None:
-    """Write Arrow tables of one schema into a table of a database, in one transaction.
+    """Write batches of rows into a table of a database, in one transaction.
 
     Args:
-        parts: The tables; at least one.
+        parts: Arrow tables with the same schema; at least one.
         place: As in :func:`write_table`.
         replace: As in :func:`write_table`.
     """
@@ -108,7 +108,7 @@ def _write_sqlalchemy(
 
 
 def _with_plain_cells(table: Any) -> Any:
-    """Return an Arrow table whose cells every driver takes: some refuse decimals and durations."""
+    """Convert cells to types that every driver supports; some refuse decimals and durations."""
     for place, kind in enumerate(table.schema.types):
         is_time = pa.types.is_temporal(kind) and not pa.types.is_timestamp(kind)
         if is_time or pa.types.is_decimal(kind):
