@@ -209,8 +209,7 @@ class Graft(Derived[Derivation]):
     def _practise(
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[Round]]:
-        """Return the fitted mixture of each stage and the practice rounds; drop signals without
-        gain."""
+        """Fit the mixture of each stage on practice rounds; drop signals without gain."""
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
@@ -259,8 +258,7 @@ class Graft(Derived[Derivation]):
         )
 
     def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
-        """Return the derivation for new rows: with their own features and their neighbours' mean
-        heat."""
+        """Return the derivation for new rows, which get the mean heat of their neighbours."""
         return value.for_rows(view.weighing(self._worth(view)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -361,8 +359,7 @@ class Graft(Derived[Derivation]):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
-        # This cache survives label changes, because the evidence of a view does not depend on
-        # labels.
+        # Label changes keep this cache: the evidence of a view does not depend on labels.
         self._evidence_memo = LatestMemo[Evidence]()
 
     def _weighing(self, view: GraphView) -> GraphView:
@@ -374,8 +371,7 @@ class Graft(Derived[Derivation]):
     def _evidence(self, view: GraphView) -> Evidence:
         def new_evidence() -> Evidence:
             latest, weighted = self._evidence_memo.latest, self._weighing(view)
-            # During practice there are no weights yet, so no time is known to have almost even
-            # heat.
+            # Practice has no weights yet, so all times are treated as not almost even.
             steep = (self.weights_[:, : self.times_.size] > STEEP).any(axis=0)
             times, even = tuple(self.times_.tolist()), tuple(np.flatnonzero(steep).tolist())
             blocks = tuple(typed_blocks(self.block_types_))

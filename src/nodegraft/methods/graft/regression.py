@@ -1,5 +1,4 @@
-"""Ridge regression among the labels of the first classes; later classes are added by their
-means."""
+"""Ridge regression on labels of the first classes; later classes are added by their means."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -108,8 +107,7 @@ class Regression:
         means: Sequence[Floats],
         first: NDArray[np.int64],
     ) -> list[Floats]:
-        """Solve the primal form, with as many unknowns as columns; for dense rows with few
-        columns."""
+        """Solve the primal form, which has as many unknowns as columns."""
         layers, root = self.layers, np.sqrt(len(self.layers))
         side_by_side = np.hstack([labels.dense(layer) for layer in layers]) / root
         ridge = PrimalRidge.solved(side_by_side, owners, self._penalty)
@@ -125,8 +123,8 @@ class Regression:
         return not view.has_sparse_features and NARROW * width <= labels
 
     def _solved(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
-        """Solve the regression among the given labels; outside of practice, cache the result on
-        disk."""
+        """Solve the regression on the given labels; cache the result on disk outside of
+        practice."""
         cache = ArrayCache() if practice else self._features.array_cache
         depends_on = "regression", self.layers, [self._penalty], rows, owners
         cached = cache.get(*depends_on)
@@ -138,14 +136,12 @@ class Regression:
         return ridge
 
     def _inner_products(self, rows: IntArray, practice: bool) -> Floats:
-        """Return inner products of rows over all layers; reuse the last result if it contains
-        them."""
+        """Return inner products of rows over all layers; reuse the last result if possible."""
         last_rows, products = self._products
         enough = np.isin(rows, last_rows).all() if practice else np.array_equal(rows, last_rows)
         if not enough:
             layers = self._features.formed(rows, self.layers)
-            # Layers are summed one after the other, because each product has the size of the
-            # result.
+            # Sum layers one by one: each product is as large as the sum.
             last_rows, products = rows, reduce(np.add, map(gram, layers)) / len(self.layers)
             self._products = last_rows, products
         places = np.searchsorted(last_rows, rows)
