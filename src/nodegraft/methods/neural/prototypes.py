@@ -207,7 +207,7 @@ def herding(vectors: Tensor, count: int) -> list[int]:
     .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
         \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert
 
-    Each node is selected at most once. The first nodes of the list are also the best shorter list.
+    Each node is selected at most once. Any prefix of the list is a good shorter selection.
 
     >>> herding(torch.tensor([[0.0], [1.0], [5.0]]), 2)
     [1, 2]
