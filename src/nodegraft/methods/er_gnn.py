@@ -39,7 +39,8 @@ class ERGNN(Classifying):
     far (the source knows the task of a node), and a fixed number of ``steps``. With means instead
     of sums, the few supports of new classes would have nearly all the weight, and old classes would
     be forgotten. ``kept``, ``steps`` and ``choose`` were chosen on validation classes. Zhou & Cao
-    2021, https://arxiv.org/abs/2003.09908. """
+    2021, https://arxiv.org/abs/2003.09908.
+    """
 
     steps: NonNegativeInt = 800
     """Number of gradient steps on encoder and head in each session."""

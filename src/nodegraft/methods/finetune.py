@@ -21,7 +21,8 @@ class Finetune(Classifying):
         CE(g_\theta(A, X)_i W^\top, y_i)
 
     with the softmax over all classes learned so far. Forgetting was described by McCloskey & Cohen
-    1989 (https://doi.org/10.1016/S0079-7421(08)60536-8). """
+    1989 (https://doi.org/10.1016/S0079-7421(08)60536-8).
+    """
 
     steps: NonNegativeInt = 100
     """Number of gradient steps on encoder and head in each session."""

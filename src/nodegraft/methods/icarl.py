@@ -38,7 +38,8 @@ class ICaRL(Classifying):
 
     Difference from the source: softmax with a temperature instead of one sigmoid per class, because
     the encoder is pre-trained with softmax like that of all other methods here. Rebuffi et al.
-    2017, https://arxiv.org/abs/1611.07725. """
+    2017, https://arxiv.org/abs/1611.07725.
+    """
 
     steps: NonNegativeInt = 200
     """Number of gradient steps on encoder and head in each session."""
