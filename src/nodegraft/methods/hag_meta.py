@@ -128,8 +128,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
     citation: ClassVar[str] = "Tan et al. 2022"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, meta-train the network, then compute a prototype for each
-        class."""
+        """Pre-train the encoder, meta-train the network, then compute prototypes."""
         if self.tla == "class-axis" and self.adapt == "support":
             raise ParameterError(
                 "tla='class-axis' is bound to as many classes as it practised on, and adapting has "

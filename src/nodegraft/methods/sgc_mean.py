@@ -48,8 +48,7 @@ class SGCMean(Propagated):
         self.prototypes_ = np.concatenate((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes; the centre and the remaining scores do not
-        change."""
+        """Drop the means of all other classes; the remaining scores do not change."""
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:

@@ -123,8 +123,7 @@ class Regression:
         return not view.has_sparse_features and NARROW * width <= labels
 
     def _solved(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
-        """Solve the regression on the given labels; cache the result on disk outside of
-        practice."""
+        """Solve the regression on the given labels; outside practice, cache it on disk."""
         cache = ArrayCache() if practice else self._features.array_cache
         depends_on = "regression", self.layers, [self._penalty], rows, owners
         cached = cache.get(*depends_on)

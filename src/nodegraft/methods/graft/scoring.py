@@ -40,8 +40,7 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of the classes at the given indices; scores change by rounding
-        only."""
+        """Return the scoring of the given class indices; scores change by rounding only."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property

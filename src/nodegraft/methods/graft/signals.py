@@ -84,8 +84,7 @@ class NodeBatch:
         return self._products[layer][:, columns[kind]]
 
     def mass(self, classes: ClassVectors) -> NDArray[np.float32]:
-        """Return the heat of each node divided by the root of its degree: classes x times x
-        nodes."""
+        """Return node heat divided by the root of the degree: classes x times x nodes."""
         self._compare_with(classes)
         if self._mass is None:
             assert classes.heat is not None  # noqa: S101

@@ -171,8 +171,7 @@ class GCN(Encoder):
         return hidden.relu() if self.last_relu else hidden
 
     def row_network(self) -> RowNetwork:
-        """Return the layers for block-wise embedding: weights before the product with S, then
-        biases."""
+        """Return the layers for embedding in blocks: weights, product with S, then bias."""
         first = self.weighted(self.weights[0]).detach().numpy()
         weights = [weight.detach().numpy() for weight in self.weights[1:]]
         *biases, last = (bias.detach().numpy() for bias in self.biases)

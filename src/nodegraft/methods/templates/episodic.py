@@ -176,15 +176,13 @@ class Episodic(Pretrained, Method, Generic[Network]):
 
 @dataclass(kw_only=True)
 class Prototypical(Episodic[Prototypes]):
-    """Base class of methods that store one prototype per class, computed when the class is
-    added."""
+    """Base class of methods that compute one prototype per class when the class is added."""
 
     prototypes_: Tensor = learned()
     """Prototype of each class, one row per class."""
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, meta-train the network, then compute a prototype for each
-        class."""
+        """Pre-train the encoder, meta-train the network, then compute prototypes."""
         network = self.practised(view, curriculum)
         with torch.no_grad():
             self.prototypes_ = network.learn(view, curriculum.train, None)

@@ -108,8 +108,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         self._noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """Return the prototype of each class: an attention-weighted or plain mean, as per
-        options."""
+        """Return the prototype of each class: an attention-weighted or plain mean."""
         return self._one_pass(view, [support], [few_shot]).prototypes[0]
 
     def uses_attention(self, few_shot: bool) -> bool:
