@@ -98,7 +98,7 @@ def label_noise(
     def likelihoods(
         weights: NDArray[np.float64], noise: float, signals: Signals, targets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return probabilities (node x class), label likelihoods, and chances of labels to be right."""
+        """Return class probabilities, and each label's likelihood and chance to be right."""
         shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
         own = (1.0 - noise) * shares[np.arange(targets.size), targets]
         likelihood = own + noise / shares.shape[1]
