@@ -23,22 +23,22 @@ class CEC(Prototypical[EvolvedClassifier]):
         w_k' = w_k + \sum_l \mathrm{softmax}_l(\langle Q w_k, K w_l \rangle / \sqrt h) \, U w_l,
         \quad p(y = k \mid q) \propto \exp(\tau \cos(z_q, w_k'))
 
-    The encoder is pre-trained on the base classes and frozen. The attention over all classifiers
-    practises on pseudo-increments; when classes arrive their means join, and the attention is run
+    The encoder is pre-trained on the base classes and frozen. The attention over all class means is
+    trained on pseudo-incremental episodes. New classes add their means, and the attention then runs
     over all of them. Zhang et al. 2021, https://arxiv.org/abs/2104.03047.
 
-    Adapted: the pseudo-new classes of an episode are pseudo-novel ones of the split (images can be
-    rotated into new classes, nodes cannot); the encoder is the shared one, pre-trained with a
-    linear rather than a cosine classifier. A query takes no part in the attention, as in the
-    source's equations (its code lets it). Removing a class would change all others' scores, so it
-    is not offered.
+    Differences from the source: the new classes of an episode are the pseudo-novel classes of the
+    split, because nodes cannot be rotated into new classes like images. The encoder is the one that
+    other methods here use, pre-trained with a linear instead of a cosine classifier. Queries are
+    not part of the attention, as in the source's equations (its code includes them). Removing a
+    class is not supported, because it would change the scores of all others.
     """
 
     temperature: PositiveFloat = 16.0
-    r"""What cosines are multiplied by (:math:`\tau`)."""
+    r"""Factor of the cosines (:math:`\tau`)."""
 
     base_shots: PositiveInt = 20
-    """Supports of each base class in an episode."""
+    """Number of supports of each base class in an episode."""
 
     attention_rate: PositiveFloat = 0.0002
     """Adam's step size for the attention."""
@@ -48,18 +48,18 @@ class CEC(Prototypical[EvolvedClassifier]):
     citation: ClassVar[str] = "Zhang et al. 2021"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train and freeze the encoder, practise increments, then compute the class means."""
+        """Pre-train and freeze the encoder, train the attention, then compute the class means."""
         super().learn_base(view, self.with_pseudo_novel(curriculum))
 
     def new_network(self, encoder: GCN) -> EvolvedClassifier:
-        """Put the attention beside the encoder, which is frozen."""
+        """Return a network of the frozen encoder and a new attention."""
         draws = self.seeds.torch_generator("prototype attention")
         return EvolvedClassifier(encoder, self.temperature, draws)
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Return increments of the base classes by pseudo-novel ones."""
+        """Return episodes that add pseudo-novel classes to the base classes."""
         return self.increments(curriculum, self.base_shots)
 
     def training(self, episodes: int) -> MetaTraining:
-        """Use a learning rate of its own for the attention."""
+        """Return the meta-training procedure with the learning rate of the attention."""
         return replace(super().training(episodes), learning_rate=self.attention_rate)

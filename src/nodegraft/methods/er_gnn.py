@@ -1,4 +1,4 @@
-"""ER-GNN: a few nodes of every old class are replayed while new ones are learned."""
+"""ER-GNN: experience replay of a few nodes of every old class while new classes are learned."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -27,45 +27,44 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class ERGNN(Classifying):
-    r"""Experience replay with a buffer :math:`B` of ``kept`` nodes a class.
+    r"""Experience replay with a buffer :math:`B` of ``kept`` nodes per class.
 
     .. math:: L = \beta L_{new} + (1 - \beta) L_B, \quad
         \beta = \frac{|B|}{|B| + |S^t|}
 
-    Both losses are sums over nodes, so old and new ones have the same weight together. After a
-    session the buffer takes nodes of its classes, by ``choose``.
+    Both losses are sums over nodes, so old and new nodes have the same total weight. After a
+    session, nodes of its classes are added to the buffer, selected by ``choose``.
 
-    Adapted: the paper's GCN, one head over all seen classes where the source knows the task, a
-    fixed number of ``steps``. With means instead of sums, a few supports beside many old classes
-    get nearly all the weight, and the old classes are forgotten. ``kept``, ``steps`` and
-    ``choose`` were chosen on validation classes. Zhou & Cao 2021,
-    https://arxiv.org/abs/2003.09908.
+    Differences from the source: the GCN of the HAG-Meta paper, one head over all classes learned so
+    far (the source knows the task of a node), and a fixed number of ``steps``. With means instead
+    of sums, the few supports of new classes would have nearly all the weight, and old classes would
+    be forgotten. ``kept``, ``steps`` and ``choose`` were chosen on validation classes. Zhou & Cao
+    2021, https://arxiv.org/abs/2003.09908.
     """
 
     steps: NonNegativeInt = 800
-    """Gradient steps a session on encoder and head."""
+    """Number of gradient steps on encoder and head in each session."""
 
     choose: Literal["mean-of-feature", "coverage", "influence"] = "coverage"
-    """Which nodes are kept.
+    """Rule that selects the nodes for the buffer.
 
-    - ``"mean-of-feature"``: the closest to their class's mean embedding;
-    - ``"coverage"``: those with the fewest nodes of the session's other classes within a distance;
-    - ``"influence"``: those whose absence would move the trained weights the most. The source
-      takes influence functions over the network; here they are taken on the head alone, with the
-      encoder fixed and the Hessian's blocks of single classes (see
-      :func:`~nodegraft.methods.neural.prototypes.influence_maximisation`), which is exact algebra
-      on a small matrix rather than an iterative estimate on a large one.
+    - ``"mean-of-feature"``: nodes closest to their class's mean embedding;
+    - ``"coverage"``: nodes with the fewest nodes of the session's other classes within ``radius``;
+    - ``"influence"``: nodes whose absence would change the trained weights most. The source
+      computes influence functions of the whole network by an iterative estimate. Here they are
+      computed exactly, for the head only, with the encoder fixed and one Hessian block per class
+      (see :func:`~nodegraft.methods.neural.prototypes.influence_maximisation`).
     """
 
     kept: PositiveInt = 10
-    """How many nodes of each class are replayed; replaying none is ``finetune``."""
+    """Number of nodes of each class in the buffer; without a buffer, use ``finetune``."""
 
     radius: PositiveFloat = 1.0
-    """The distance of ``"coverage"``, in mean distances of a node to its class mean: the source
-    gives it as a number, but embeddings here have no fixed scale."""
+    """Distance for ``"coverage"``, in units of the mean distance of a node to its class mean. The
+    source uses an absolute distance, but embeddings here have no fixed scale."""
 
     kept_: KeyedLabels = learned()
-    """The nodes that are replayed."""
+    """Buffer of labelled nodes that are replayed."""
 
     name: ClassVar[str] = "er-gnn"
     summary: ClassVar[str] = "experience replay of a few nodes of every old class"
@@ -77,7 +76,7 @@ class ERGNN(Classifying):
         self.kept_ = KeyedLabels.of(self._chosen(view, curriculum.train), view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Learn new supports and the buffer together, then choose among the new ones."""
+        """Train on new supports and the buffer together, then add new supports to the buffer."""
         buffer = self.kept_.on(view)
         together = buffer | support
         targets = self.columns(together)
@@ -92,7 +91,7 @@ class ERGNN(Classifying):
         self.kept_ = KeyedLabels.of(buffer | self._chosen(view, support), view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other classes from head and buffer."""
+        """Drop all other classes from the head and the buffer."""
         super().keep_classes(columns)
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
@@ -115,6 +114,12 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25
+
+    Args:
+        new: Loss of the new supports.
+        replayed: Loss of the nodes in the buffer.
+        buffer: Number of nodes in the buffer.
+        support: Number of new supports.
     """
     beta = buffer / (buffer + support)
     return beta * new + (1.0 - beta) * replayed

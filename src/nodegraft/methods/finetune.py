@@ -1,4 +1,4 @@
-"""Fine-tuning: go on training on whatever is new, and see what is forgotten."""
+"""Fine-tuning: train on new classes only, without protection against forgetting."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,26 +13,26 @@ from nodegraft.methods.templates.classifying import Classifying
 
 @dataclass(kw_only=True)
 class Finetune(Classifying):
-    r"""The floor: nothing is kept and nothing is protected.
+    r"""Baseline that trains on new classes only and does not prevent forgetting: a lower bound.
 
-    In session t encoder and head take gradient steps on the supports of the new classes alone,
+    In session t, encoder and head take gradient steps on the supports of the new classes only,
 
     .. math:: \theta, W \leftarrow \arg\min \frac{1}{|S^t|} \sum_{i \in S^t}
         CE(g_\theta(A, X)_i W^\top, y_i)
 
-    with the softmax over all classes seen. The effect was described by McCloskey & Cohen 1989
-    (https://doi.org/10.1016/S0079-7421(08)60536-8).
+    with the softmax over all classes learned so far. Forgetting was described by McCloskey & Cohen
+    1989 (https://doi.org/10.1016/S0079-7421(08)60536-8).
     """
 
     steps: NonNegativeInt = 100
-    """Gradient steps a session on encoder and head."""
+    """Number of gradient steps on encoder and head in each session."""
 
     name: ClassVar[str] = "finetune"
     summary: ClassVar[str] = "gradient steps on the new supports alone; the floor"
     citation: ClassVar[str] = "McCloskey & Cohen 1989"
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Take gradient steps on the new supports."""
+        """Take gradient steps on the supports of the new classes."""
         targets = self.columns(support)
         self.train_on(
             self.grown(support),

@@ -1,4 +1,4 @@
-"""GPN: prototypes in which a node valuator says how much each support counts."""
+"""GPN: prototypes that are means of supports, weighted by a node valuator network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,18 +25,19 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
         p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)
 
     Encoder and valuator are trained together on independent N-way K-shot tasks drawn from all known
-    classes; every class is weighed, whether its labels are many or few. Ding et al. 2020,
-    https://arxiv.org/abs/2006.12739.
+    classes. The valuator weights the supports of every class, however many labels it has. Ding et
+    al. 2020, https://arxiv.org/abs/2006.12739.
 
-    Adapted: the encoder is the shared pre-trained one and stays trainable, as in the HAG-Meta
-    paper; the valuator is that paper's, two graph convolutions on the features, where the source
-    spreads scores by an attention of its own. A known class's prototype takes all its training
-    nodes. When classes arrive only their prototypes are added.
+    Differences from the source: the encoder is the pre-trained encoder of the other methods here
+    and stays trainable, as in the HAG-Meta paper. The valuator is that paper's, two graph
+    convolutions on the features; the source propagates scores by attention. The prototype of a
+    known class uses all its training nodes. New classes only add prototypes.
     """
 
     centrality: Literal["log1p", "paper"] = "paper"
-    r"""How a node's degree counts: :math:`\log(d + \epsilon)` as the source has it, or HAG-Meta's
-    reading here, :math:`\log(1 + d)`, which does not weigh isolated nodes most of all."""
+    r"""Centrality of a node with degree :math:`d`: :math:`\log(d + \epsilon)` as in the source, or
+    :math:`\log(1 + d)` as in ``hag-meta`` here, which does not give isolated nodes the largest
+    weight."""
 
     name: ClassVar[str] = "gpn"
     summary: ClassVar[str] = "GCN and node valuator meta-trained on N-way tasks, nearest prototype"
@@ -44,7 +45,7 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
     reversible: ClassVar[bool] = True
 
     def new_network(self, encoder: GCN) -> WeightedPrototypeLearner:
-        """Put the node valuator beside the encoder."""
+        """Return a network of the encoder and a new node valuator."""
         options = ValuatorOptions(nla_for="all", centrality=self.centrality)
         return WeightedPrototypeLearner(encoder, options, self.seeds.torch_generator("valuator"))
 
@@ -53,5 +54,5 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
         return self.tasks(curriculum)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other prototypes."""
+        """Drop the prototypes of all other classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]

@@ -1,4 +1,4 @@
-"""GraphAny: five least-squares fits, mixed by a small network that sees how they differ."""
+"""GraphAny: five least-squares fits, combined by a small network from their differences."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,60 +28,64 @@ from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
 LOW_PASS = 3
-"""The first channels, which are mixed: X, PX and P²X. The others only tell how these differ."""
+"""Number of channels that are combined: the first ones, X, PX and P²X. The other channels are used
+for similarities only."""
 
 
 @dataclass(kw_only=True)
 class GraphAny(Derived[channels.Floats]):
-    r"""Five channels :math:`F = [X, PX, P^2X, (I - P)X, (I - P)^2X]` with :math:`P = D^{-1}A`, each
-    with a least-squares fit to the labels, :math:`\hat Y_i = F_i F_{i,L}^+ Y_L`.
+    r"""Combination of least-squares predictions from five filters of the features.
+
+    The channels are :math:`F = [X, PX, P^2X, (I - P)X, (I - P)^2X]` with :math:`P = D^{-1}A`. Each
+    has a least-squares fit to the labels, :math:`\hat Y_i = F_i F_{i,L}^+ Y_L`.
 
     A node's squared distances among its five predictions become conditional Gaussian
     similarities, :math:`p_{j|i} \propto \exp(-d_{ij}^2 / 2 \sigma_i^2)`, with :math:`\sigma_i` such
-    that the entropy is ``entropy`` bits: 20 numbers that do not depend on features or classes. A
-    network of two layers turns them into weights :math:`\alpha` of the first three channels, and
-    scores are :math:`\sum_i \alpha_i \hat Y_i`. The network is trained once, on the classes known
-    at ``fit``: each step draws references and queries among their labels, and takes the
+    that the entropy is ``entropy`` bits: 20 numbers whose meaning does not depend on features or
+    classes. A two-layer network maps them to weights :math:`\alpha` of the first three channels,
+    and scores are :math:`\sum_i \alpha_i \hat Y_i`. The network is trained once, on the classes
+    known at ``fit``: each step draws references and queries from their labels, and minimises the
     cross-entropy of the queries. Zhao et al. 2025, https://arxiv.org/abs/2405.20445.
 
-    Adapted: the paper trains on one graph and predicts another; here it trains on the first classes
-    and predicts later ones. A new class needs one more fit and no training. Labels of a class
-    are at most ``kept_labels``, and fits are solved among the labels.
+    Differences from the source: the paper trains on one graph and predicts on another. Here the
+    network trains on the first classes and predicts later ones. A new class needs new fits but no
+    training. Fits use at most ``kept_labels`` labels of each class and are solved in dual form.
     """
 
     penalty: NonNegativeFloat = 0.0
-    """0 takes the paper's minimum-norm fit, in which a class of five labels counts little beside
-    classes of sixty; above 0 classes count alike, with weights drawn to zero by this much."""
+    """Strength of L2 regularisation. 0 uses the paper's minimum-norm fit, in which a class with
+    five labels has little weight compared to classes with sixty. Above 0, all classes have equal
+    weight."""
 
     kept_labels: PositiveInt = 60
-    """At most so many labels of a class take part, drawn by the hash of their keys."""
+    """Maximum number of labels used for each class, selected by the hash of their keys."""
 
     references: PositiveInt = 5
-    """Labels of each class that a training step fits to."""
+    """Number of labels of each class that a training step fits to."""
 
     batch: PositiveInt = 128
-    """Other labels that a training step predicts."""
+    """Number of other labels that a training step predicts."""
 
     steps: NonNegativeInt = 1000
-    """Training steps of the network; 0 leaves it as drawn."""
+    """Number of training steps of the network; 0 keeps the initial weights."""
 
     hidden: PositiveInt = 128
-    """Width of its hidden layer."""
+    """Width of the network's hidden layer."""
 
     learning_rate: PositiveFloat = 0.0002
     """AdamW's step size."""
 
     weight_decay: NonNegativeFloat = 0.02
-    """How strongly AdamW draws weights to zero."""
+    """Weight decay of AdamW."""
 
     dropout: FractionBelowOne = 0.5
-    """The share of hidden numbers that is dropped in each training step."""
+    """Dropout rate of hidden values in each training step."""
 
     temperature: PositiveFloat = 5.0
-    """What the network's outputs are divided by before the softmax."""
+    """Divisor of the network's outputs before the softmax."""
 
     entropy: PositiveFloat = 1.0
-    """Bits of each channel's similarities; 2 makes the other four channels alike."""
+    """Entropy in bits of each channel's similarities; with 2, all four similarities are equal."""
 
     mixer_: dict[str, Tensor] = learned()
     """Weights of the network."""
@@ -99,11 +103,11 @@ class GraphAny(Derived[channels.Floats]):
         super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> channels.Floats:
-        """Return the mixed predictions."""
+        """Return the combined predictions of all channels."""
         return self.derived(view)[view.positions(rows)]
 
     def derive(self, view: GraphView) -> channels.Floats:
-        """Predict all visible nodes by each channel, and mix the predictions."""
+        """Predict all visible nodes by each channel, and combine the predictions."""
         labels = self.labels_.on(view, self.kept_labels)
         counts = label_counts(labels)
         weights = [
@@ -120,7 +124,7 @@ class GraphAny(Derived[channels.Floats]):
         return np.asarray(np.einsum("ni,nic->nc", shares, predictions[:, :LOW_PASS]))
 
     def for_rows(self, value: channels.Floats, view: RowsView) -> channels.Floats:
-        """Refuse rows that are not in the graph: predictions are derived for stored nodes only."""
+        """Raise an error: rows that are not in the graph cannot be predicted."""
         raise NotSupportedError(self.name, "predict rows that are not in the graph")
 
     def _new_mixer(self) -> "Mixer":
@@ -163,13 +167,13 @@ class GraphAny(Derived[channels.Floats]):
 
 
 class Mixer(nn.Module):
-    """Network that turns similarities among channels into weights of the first three.
+    """Network that maps similarities of channels to weights of the first three channels.
 
     Args:
         hidden: Width of the hidden layer.
-        dropout: Share of hidden numbers that is dropped in training.
-        temperature: What outputs are divided by before the softmax.
-        generator: Draws the first weights.
+        dropout: Dropout rate of hidden values in training.
+        temperature: Divisor of the outputs before the softmax.
+        generator: Random generator for the initial weights.
     """
 
     def __init__(
@@ -177,7 +181,7 @@ class Mixer(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout, self.temperature = dropout, temperature
-        # Layers draw from the global generator, which belongs to the user.
+        # PyTorch layers use the global random generator; its state must not change for the user.
         with torch.random.fork_rng(devices=[]):
             self.first = nn.Linear(20, hidden, dtype=torch.float64)
             self.last = nn.Linear(hidden, LOW_PASS, dtype=torch.float64)
@@ -187,11 +191,11 @@ class Mixer(nn.Module):
         self.normalise = nn.BatchNorm1d(hidden, dtype=torch.float64)
 
     def forward(self, similarity: Tensor, noise: np.random.Generator | None = None) -> Tensor:
-        """Return a row of weights, which sum to 1, for each node.
+        """Return channel weights for each node, which sum to 1.
 
         Args:
-            similarity: Similarities among channels, 20 numbers for each node.
-            noise: Decides what is dropped, in training; None for predictions.
+            similarity: Similarities of channels, 20 numbers for each node.
+            noise: Random generator for dropout in training; None for predictions.
         """
         self.train(noise is not None)
         hidden = self.normalise(self.first(similarity).relu())
@@ -200,5 +204,9 @@ class Mixer(nn.Module):
 
 
 def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class."""
+    """Return the number of labels of each class.
+
+    Args:
+        labels: Labelled nodes.
+    """
     return np.array([rows.size for rows in labels.values()], dtype=np.int64)

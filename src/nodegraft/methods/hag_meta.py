@@ -31,94 +31,95 @@ from nodegraft.streams.session import Session
 
 @dataclass(frozen=True)
 class Attention:
-    """Output of both attentions."""
+    """Weights of node-level and task-level attention."""
 
     nodes: dict[str, dict[Key, float]]
-    """Few-shot class -> key of a support -> its weight."""
+    """For each few-shot class, the weight of each support by its key."""
 
     tasks: tuple[tuple[tuple[str, ...], float], ...]
-    """The classes of each task, and the task's weight for the last one."""
+    """For each task, its classes and its weight for the last task."""
 
 
 @dataclass(kw_only=True)
 class HAGMeta(Prototypical[HAGNetwork]):
-    r"""The paper's system. Where its text, appendix and equations disagree, a parameter says how.
+    r"""HAG-Meta, with parameters for cases where the paper's text, appendix and equations disagree.
 
-    The encoder is pre-trained on the base classes, then encoder and both attentions practise
-    increments on the pseudo-novel ones (GPIL). A new class's prototype is
+    The encoder is pre-trained on the base classes. Then encoder and both attentions are
+    meta-trained on episodes that add pseudo-novel classes (GPIL). A new class's prototype is
     :math:`p_k = \sum_j \lambda_j z_j` with node-level attention :math:`\lambda`; task-level
-    attention weighs the loss while practising. A session first takes some gradient steps on
-    leave-one-out episodes over the supports kept so far. Tan et al. 2022,
+    attention weights the loss in meta-training. A session first takes some gradient steps on
+    leave-one-out episodes of the supports stored so far. Tan et al. 2022,
     https://arxiv.org/abs/2112.12819.
     """
 
     gpil: bool = True
-    """Whether increments are practised; the paper's ablation leaves it out."""
+    """Whether to meta-train on pseudo-incremental episodes (GPIL); off in the paper's ablation."""
 
     nla: bool = True
-    """Whether node-level attention weighs supports; else prototypes are plain means."""
+    """Whether node-level attention weights supports; otherwise prototypes are plain means."""
 
     tla: Literal["off", "set", "class-axis"] = "set"
-    """Whether and how task-level attention weighs the loss: on sets of prototypes of any size, or
-    along the class axis with a fixed N, as the paper's appendix says."""
+    """Form of task-level attention, which weights the loss: none (``off``), on sets of prototypes
+    of any size (``set``), or along the class axis with a fixed N as in the paper's appendix
+    (``class-axis``)."""
 
     base_shots: PositiveInt = 20
-    """Supports of each base class in an episode, and kept of it for adapting."""
+    """Number of supports of each base class in an episode, and stored for adaptation."""
 
     adapt: Literal["none", "support"] = "support"
-    """Whether a session takes gradient steps on the supports: better on validation classes of two
-    graphs than not to."""
+    """Whether a session adapts by gradient steps on the supports. This was better on validation
+    classes of two graphs."""
 
     adapt_steps: NonNegativeInt = 10
-    """How many such steps."""
+    """Number of gradient steps of an adaptation."""
 
     tla_scale: Literal["literal", "classes"] = "literal"
-    """Task weights as in the paper (``literal``), which have almost no effect, or times the number
-    of classes (``classes``)."""
+    """Scale of class weights: as in the paper (``literal``), which has almost no effect, or
+    multiplied by the number of classes (``classes``)."""
 
     nla_normalise: Literal["class", "session"] = "class"
-    """Whether the weights of supports sum to 1 within a class or over a session."""
+    """Normalisation of support weights: their sum is 1 within each class or over a session."""
 
     nla_for: Literal["few-shot", "all"] = "few-shot"
-    """Whether attention weighs the supports of few-shot classes only."""
+    """Classes whose supports are weighted by attention: few-shot classes only, or all."""
 
     centrality: Literal["log1p", "paper"] = "log1p"
-    r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
-    :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
+    r"""Centrality of a node with degree :math:`d`: :math:`\log(1 + d)`, or the paper's
+    :math:`\log(d + \epsilon)`, which gives isolated nodes the largest weight."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
-    """What task-level attention is trained for: the paper's loss, which is smallest where easy
-    tasks weigh most, or the opposite, so that hard tasks weigh most."""
+    """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy
+    tasks the most weight, or to increase it, which gives hard tasks the most weight."""
 
     nla_start: Literal["xavier", "wide"] = "xavier"
-    """How large the first weights of node-level attention are: Xavier's, which on thousands of
-    columns make all scores nearly equal, or the wider ones of the authors' code."""
+    """Scale of the initial weights of node-level attention: Xavier, which makes all scores nearly
+    equal if there are thousands of columns, or the wider range of the authors' code."""
 
     attention_decay: bool = True
-    """Whether the attentions' weights are drawn to zero as the encoder's are."""
+    """Whether weight decay applies to the attentions, too, and not only to the encoder."""
 
     practice_dropout: FractionBelowOne = 0.0
-    """The share of the encoder's hidden numbers that is dropped while practising; the authors'
-    code has 0.5."""
+    """Dropout rate of the encoder's hidden values in meta-training; 0.5 in the authors' code."""
 
     pretrain_on: Literal["base", "known"] = "base"
-    """The paper pre-trains on the base classes; the authors' code adds the pseudo-novel ones."""
+    """Classes for pre-training: the base classes as in the paper, or all known classes, which
+    include pseudo-novel ones, as in the authors' code."""
 
     rehearse_adapted: bool = False
-    """Whether a session of a rehearsal takes the gradient steps, too, that a session in use takes:
-    then the weights kept are those that are best after adapting, and practice takes longer."""
+    """Whether sessions of a rehearsal also adapt by gradient steps. Early stopping then selects the
+    weights that are best after adaptation, and meta-training takes longer."""
 
     last_relu: bool = False
-    """Whether negative numbers are cut off behind the encoder's last layer, as the paper says."""
+    """Whether a ReLU follows the encoder's last layer, as in the paper."""
 
     shape_: list[int] = learned()
-    """How many base classes there were, and how many an increment brought in practice."""
+    """Number of base classes, and number of classes that a meta-training episode added."""
 
     kept_: KeyedLabels = learned()
-    """Supports: of the base classes those kept for adapting, of the others all."""
+    """Stored supports: a sample for each base class, and all supports of other classes."""
 
     tasks_: list[list[str]] = learned()
-    """The classes of each task, the base first."""
+    """Class names of each task; the base task comes first."""
 
     name: ClassVar[str] = "hag-meta"
     summary: ClassVar[str] = (
@@ -127,7 +128,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
     citation: ClassVar[str] = "Tan et al. 2022"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train, practise, then one prototype for each known class."""
+        """Pre-train the encoder, meta-train the network, then compute prototypes."""
         if self.tla == "class-axis" and self.adapt == "support":
             raise ParameterError(
                 "tla='class-axis' is bound to as many classes as it practised on, and adapting has "
@@ -136,17 +137,17 @@ class HAGMeta(Prototypical[HAGNetwork]):
         curriculum = self.with_pseudo_novel(curriculum)
         self.shape_ = [len(curriculum.base), self.increment(curriculum)]
         super().learn_base(view, curriculum)
-        # Base labels are many: adapting keeps a few of them, not adapting keeps none.
+        # Base classes have many labels: store a few of them for adaptation, or none without it.
         count = self.base_shots if self.adapt == "support" else 0
         kept = sample_per_class(curriculum.train, count, self.seeds.generator("kept"))
         self.kept_, self.tasks_ = KeyedLabels.of(kept, view), [list(kept)]
 
     def new_encoder(self, features: int) -> GCN:
-        """Build the paper's encoder, with a ReLU behind the last layer if ``last_relu``."""
+        """Return the paper's encoder, with a ReLU after the last layer if ``last_relu`` is set."""
         return self.gcn(features, self.last_relu)
 
     def new_network(self, encoder: GCN) -> HAGNetwork:
-        """Put both attentions beside the encoder."""
+        """Return a network of the encoder and both attentions."""
         options = HAGOptions(
             nla=self.nla,
             tla=self.tla,
@@ -163,14 +164,14 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return HAGNetwork(encoder, options, num_base_classes=base, ways=ways, generator=generator)
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
-        """Pre-train on the base classes, or on all known ones."""
+        """Pre-train on the base classes or on all known classes, see ``pretrain_on``."""
         known = self.pretrain_on == "known"
         return super().pretrain(
             encoder, view, curriculum.without_pseudo_novel if known else curriculum
         )
 
     def training(self, episodes: int) -> MetaTraining:
-        """Set weight decay of the attentions, and whether rehearsals adapt."""
+        """Return the meta-training procedure for these settings of weight decay and rehearsals."""
         attentions = ("node_attention.", "task_attention.")
         adapts = self.rehearse_adapted and self.adapt == "support"
         return replace(
@@ -199,11 +200,11 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return float(np.mean(accuracies))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Return the episodes of GPIL; none if it is ablated."""
+        """Return the episodes of GPIL; no episodes if ``gpil`` is off."""
         return self.increments(curriculum, self.base_shots) if self.gpil else iter(())
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Adapt on stored supports if ``adapt`` says so, then add a prototype for each class."""
+        """Adapt on stored supports if ``adapt`` is on, then add a prototype for each new class."""
         self.kept_ = KeyedLabels({**self.kept_, **KeyedLabels.of(support, view)})
         self.tasks_ = [*self.tasks_, list(support)]
         if self.adapt == "support":
@@ -239,21 +240,21 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return torch.cat(prototypes)
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
-        """Return the supports that are kept, task by task."""
+        """Return the stored supports of each task."""
         kept = self.kept_.on(view)
         return [kept.select(names) for names in self.tasks_ if names]
 
     def rename_learned(self, names: Mapping[str, str]) -> None:
-        """Rename the classes of each task."""
+        """Rename classes in the list of tasks."""
         self.tasks_ = [[names.get(name, name) for name in task] for task in self.tasks_]
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other prototypes and supports."""
+        """Drop the prototypes and supports of all other classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
         names = {self.classes_[column]: None for column in columns}
         self.kept_ = self.kept_.select(names)
         left = [[name for name in task if name in names] for task in self.tasks_]
-        # The base stays the first task, even if nothing of it is left.
+        # The base stays the first task, even if all its classes are removed.
         self.tasks_ = [task for place, task in enumerate(left) if task or not place]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
@@ -281,12 +282,12 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     @torch.no_grad()
     def attention(self, graph: GraphView) -> Attention:
-        """Return the weight of every few-shot support in its class, and of every task.
+        """Return the weight of every support of few-shot classes, and of every task.
 
-        An attention that is switched off weighs all alike.
+        Weights are equal if the attention is off.
 
         Args:
-            graph: The graph, or what may be seen of it.
+            graph: Graph, or its visible part.
         """
         model = self._now()
         model._check(graph)

@@ -1,4 +1,4 @@
-"""iCaRL: herded exemplars, distillation from the last model, nearest mean of exemplars."""
+"""iCaRL: exemplars selected by herding, distillation, and the nearest mean of exemplars."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,50 +23,51 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class ICaRL(Classifying):
-    r"""The source's three parts, on the paper's GCN.
+    r"""iCaRL with the GCN encoder of the HAG-Meta paper.
 
-    Exemplars :math:`P_k` are chosen by herding, ``budget`` in all, so each class keeps
-    ``budget`` / classes of them and older sets are cut as more classes arrive. A session trains
-    on new supports and exemplars together,
+    Exemplars :math:`P_k` of each class are selected by herding. Their total is at most ``budget``,
+    divided equally among classes, so older sets shrink when classes are added. A session trains on
+    new supports and exemplars together,
 
     .. math:: L = CE(s, y) + T^2 \, KL\bigl(\sigma(s^{t-1} / T) \,\Vert\,
         \sigma(s_{old} / T)\bigr),
 
-    with the scores :math:`s^{t-1}` that the last model gave the same nodes. A node gets the
-    class of the nearest mean :math:`\mu_k` of exemplars, embeddings and means of length 1; means
-    are taken anew, with the encoder of the session, of all classes.
+    with the scores :math:`s^{t-1}` of the previous model for the same nodes. The prediction is the
+    class with the nearest mean :math:`\mu_k` of exemplars; embeddings and means have length 1. Each
+    session recomputes the means of all classes with its encoder.
 
-    Adapted: softmax with a temperature where the source has one sigmoid a class, because the
-    encoder is pre-trained with softmax like that of all other methods here. Rebuffi et al. 2017,
-    https://arxiv.org/abs/1611.07725.
+    Difference from the source: softmax with a temperature instead of one sigmoid per class, because
+    the encoder is pre-trained with softmax like that of all other methods here. Rebuffi et al.
+    2017, https://arxiv.org/abs/1611.07725.
     """
 
     steps: NonNegativeInt = 200
-    """Gradient steps a session on encoder and head."""
+    """Number of gradient steps on encoder and head in each session."""
 
     budget: PositiveInt = 2000
-    """How many exemplars are kept in all; each class has its share, at least one."""
+    """Maximum total number of exemplars, divided equally among classes; each class has at least
+    one."""
 
     temperature: PositiveFloat = 2.0
     """Temperature :math:`T` of the previous model's predictions, which the new model must keep."""
 
     kept_: KeyedLabels = learned()
-    """The exemplars, those chosen first in front."""
+    """Exemplars of each class, in the order of selection."""
 
     means_: Tensor = learned()
-    """The mean direction of each class's exemplars."""
+    """Mean of each class's exemplars, scaled to length 1."""
 
     name: ClassVar[str] = "icarl"
     summary: ClassVar[str] = "herded exemplars, distillation, nearest mean of exemplars"
     citation: ClassVar[str] = "Rebuffi et al. 2017 (iCaRL)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Train the classifier, then choose exemplars."""
+        """Train the classifier, then select exemplars."""
         super().learn_base(view, curriculum)
         self._keep(view, NodeLabels({}), curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Train on supports and exemplars, holding on to the last model's answers."""
+        """Train on supports and exemplars, with distillation of the previous model's scores."""
         exemplars = self.kept_.on(view)
         together = exemplars | support
         rows, targets, known = together.rows(), self.columns(together), len(self.classes_)
@@ -94,13 +95,13 @@ class ICaRL(Classifying):
         self.means_ = F.normalize(means, dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other classes' means, exemplars and rows of the head."""
+        """Drop the means, exemplars and head rows of all other classes."""
         super().keep_classes(columns)
         self.means_ = self.means_[torch.from_numpy(columns)]
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the negative squared distance of each node to each mean; vectors have length 1."""
+        """Return minus the squared distance of each node's direction to each class mean."""
         return -squared_distances(self._directions(view, rows), self.means_)
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""In-context classification: a classifier of tables, fitted again whenever a class arrives."""
+"""In-context classification: a tabular classifier that is refitted when a class is added."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -16,36 +16,37 @@ from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
 SAMPLE = 2000
-"""Visible nodes that changed predictions are counted on, and that the reduction is fitted on."""
+"""Number of visible nodes used to fit the reduction and to count changed predictions."""
 
 
 @dataclass(kw_only=True)
 class InContext(Derived["Fitted"], Propagated):
-    r"""Class probabilities :math:`f(z; L)` of a classifier :math:`f` that is given all labels
-    :math:`L` at once, on :math:`z = [X, SX, S^2X]` reduced to a few columns.
+    r"""Tabular classifier on propagated features, fitted to all labels at once.
 
-    So tabular foundation models classify: a class is added by adding its rows to the context, and
-    nothing is trained. Here the classifier is scikit-learn's logistic regression, with classes that
-    count alike; a subclass that overrides :meth:`new_classifier` can use any other one with ``fit``
-    and ``predict_proba``, such as TabPFN or TabICL. The columns are those of a truncated singular
-    value decomposition, fitted once. Hollmann et al. 2023 (TabPFN), https://arxiv.org/abs/2207.01848.
+    It predicts class probabilities :math:`f(z; L)` from all labels :math:`L`, on
+    :math:`z = [X, SX, S^2X]` reduced to a few columns. Tabular foundation models work in this way:
+    a class is added by adding its rows to the context, and nothing is trained. Here the classifier
+    is scikit-learn's logistic regression with equal weight for all classes. A subclass that
+    overrides :meth:`new_classifier` can use any other classifier with ``fit`` and
+    ``predict_proba``, such as TabPFN or TabICL. The columns come from a truncated singular value
+    decomposition, fitted once. Hollmann et al. 2023 (TabPFN), https://arxiv.org/abs/2207.01848.
 
-    Adapted: no weights of a tabular foundation model are part of this package. Trees, naive Bayes
-    and linear discriminants of scikit-learn were tried: with them rounding errors of the features
-    change scores by more than the contract of all methods allows.
+    Difference from the source: this package contains no weights of a tabular foundation model.
+    Trees, naive Bayes and linear discriminants of scikit-learn were tried, but rounding errors of
+    the features change their scores by more than the contract of all methods allows.
 
-    Predictions among old classes may change whenever a class is added. How many do is reported as
-    progress (``old_predictions_changed``) and by :meth:`changed_by_last_session`.
+    Predictions among old classes may change when a class is added. The share of changed predictions
+    is reported as progress (``old_predictions_changed``) and by :meth:`changed_by_last_session`.
     """
 
     columns: PositiveInt = 64
-    """How many columns propagated features are reduced to."""
+    """Number of columns that propagated features are reduced to."""
 
     kept_labels: PositiveInt = 60
-    """At most so many labels of a class take part, drawn by the hash of their keys."""
+    """Maximum number of labels used for each class, selected by the hash of their keys."""
 
     reduction_: NDArray[np.float32] = learned()
-    """The reduction: a row for each propagated column."""
+    """Matrix of the reduction: propagated columns x reduced columns."""
 
     name: ClassVar[str] = "in-context"
     summary: ClassVar[str] = "logistic regression of all labels, on reduced propagated features"
@@ -54,7 +55,7 @@ class InContext(Derived["Fitted"], Propagated):
 
     def new_classifier(self) -> Any:
         """Return a new classifier with ``fit`` and ``predict_proba``."""
-        # Imported late, because it is slow to import and most methods do not need it.
+        # This import is slow, and most methods do not need it.
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression(C=100.0, class_weight="balanced", max_iter=300, tol=1e-6)
@@ -72,14 +73,15 @@ class InContext(Derived["Fitted"], Propagated):
         super().learn_base(view, curriculum)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Fit the classifier again, and report how many predictions among old classes change."""
+        """Refit the classifier, and report the share of changed predictions among old classes."""
         super().learn_classes(view, support)
         changed = self._share_changed(view, len(self.labels_) - len(support))
         self.listener.step("in context", 1, 1, old_predictions_changed=changed)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the reduced columns."""
-        # In double: iterative solvers of scikit-learn end elsewhere in single precision.
+        """Return the reduced propagated features."""
+        # Double precision: iterative solvers of scikit-learn give other results in single
+        # precision.
         return np.asarray(super().embedding(view, rows) @ self.reduction_, dtype=np.float64)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -91,10 +93,13 @@ class InContext(Derived["Fitted"], Propagated):
         return self._fitted(view, self.labels_.on(view, self.kept_labels))
 
     def changed_by_last_session(self, graph: GraphView) -> float:
-        """Return the share of visible nodes whose best old class the last session changed.
+        """Return the share of visible nodes whose prediction among old classes changed.
 
-        Each node of a sample of 2,000 is predicted twice, with and without these labels. Only
-        classes that are older than the last session are candidates.
+        Old classes are those added before the last session. Each node of a sample of 2,000 is
+        predicted twice, with and without the labels of the last session.
+
+        Args:
+            graph: Graph, or its visible part.
         """
         model = self._now()
         model._check(graph)
@@ -115,7 +120,7 @@ class InContext(Derived["Fitted"], Propagated):
     def _fitted(self, view: GraphView, labels: NodeLabels) -> "Fitted":
         if len(labels) == 1:
             return Fitted(None, np.zeros(1, dtype=np.int64))
-        # Classifiers may depend on the order of rows and classes: both follow hashes of keys.
+        # Classifiers may depend on the order of rows and classes, so both follow hashes of keys.
         rows, targets = labels.rows(), labels.targets(labels.classes)
         order = hash_order(view.key_array_of(rows))
         numbers = np.unique(targets[order], return_index=True)[1].argsort().argsort()
@@ -124,16 +129,20 @@ class InContext(Derived["Fitted"], Propagated):
 
 
 class Fitted(NamedTuple):
-    """Classifier that has been given labels."""
+    """Classifier fitted to labels."""
 
     classifier: Any
-    """Has ``predict_proba``; None where there is a single class."""
+    """Fitted classifier with ``predict_proba``; None if there is a single class."""
 
     numbers: NDArray[np.int64]
-    """The classifier's number of each class."""
+    """Column of each class in the classifier's output."""
 
     def __call__(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return probabilities: a row for each node, a column for each class."""
+        """Return class probabilities: nodes x classes.
+
+        Args:
+            vectors: Reduced propagated features of the nodes.
+        """
         if self.classifier is None:
             return np.ones((len(vectors), 1))
         found: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]

@@ -1,4 +1,4 @@
-"""The upper reference: joint training in which new classes have many labels too."""
+"""Upper bound: joint training in which new classes have many labels, too."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,9 +8,9 @@ from nodegraft.methods.joint_fewshot import JointFewShot
 
 @dataclass(kw_only=True)
 class Joint(JointFewShot):
-    """:class:`JointFewShot`, taught new classes by 60 % of their nodes like the known ones.
+    """:class:`JointFewShot` with 60 % of the nodes of new classes as labels, as for known classes.
 
-    It sees labels no other method sees: a mark to measure the distance from, not a competitor.
+    It uses labels that no other method has, so it is a reference value, not a competitor.
     """
 
     name: ClassVar[str] = "joint"

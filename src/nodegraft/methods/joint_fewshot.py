@@ -1,4 +1,4 @@
-"""Joint training on all labels received so far, from scratch in every session."""
+"""Joint training from scratch on all labels so far, in every session."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -19,26 +19,25 @@ from nodegraft.streams.curriculum import Curriculum
 class JointFewShot(Classifying):
     r"""Baseline that stores every label and forgets nothing, an upper bound for few-shot training.
 
-    Session t trains a fresh encoder and a fresh head on :math:`S^0 \cup \dots \cup S^t`, by the
-    recipe of session 0,
+    Session t trains a new encoder and a new head on :math:`S^0 \cup \dots \cup S^t`, with the
+    settings of session 0,
 
     .. math:: L = \frac{1}{|C|} \sum_{c \in C} \frac{1}{|S_c|} \sum_{i \in S_c}
         CE(g_\theta(A, X)_i W^\top, c)
 
-    Early stopping uses the held-out nodes of the curriculum and, of new
-    classes, a share of their supports carved by seed. Joint training as a mark to compare with:
-    Li & Hoiem 2017, https://arxiv.org/abs/1606.09282.
+    Early stopping uses the held-out nodes of the curriculum and a random share of the supports of
+    new classes. Joint training is used as a reference by Li & Hoiem 2017, https://arxiv.org/abs/1606.09282.
     """
 
     balanced: bool = True
-    """Whether every class counts alike in the loss: a base class has many times the labels of a new
-    one and would drown it."""
+    """Whether all classes have equal weight in the loss. Otherwise base classes dominate, because
+    they have many times the labels of a new class."""
 
     train_: KeyedLabels = learned()
-    """All labels received so far, less those held out."""
+    """All labels so far, without those held out."""
 
     held_out_: KeyedLabels = learned()
-    """The nodes early stopping looks at."""
+    """Held-out labels for early stopping."""
 
     name: ClassVar[str] = "joint-fewshot"
     summary: ClassVar[str] = "retrained from scratch on all labels received so far"
@@ -46,7 +45,7 @@ class JointFewShot(Classifying):
 
     @property
     def pretraining(self) -> Pretraining:
-        """Training in which every class counts alike."""
+        """Training procedure, with equal weight for all classes if ``balanced`` is set."""
         return replace(super().pretraining, balanced=self.balanced)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -55,7 +54,7 @@ class JointFewShot(Classifying):
         self._train(view, *everything.for_early_stopping(self.seeds))
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Train from scratch on all labels so far."""
+        """Train from scratch on all labels so far, including those of the new classes."""
         old = (labels.on(view) for labels in (self.train_, self.held_out_))
         new = Curriculum.from_labels(support).for_early_stopping(self.seeds)
         self._train(view, *(before | more for before, more in zip(old, new, strict=True)))
@@ -66,7 +65,7 @@ class JointFewShot(Classifying):
         self.held_out_ = KeyedLabels.of(held_out, view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other classes from head and labels."""
+        """Drop all other classes from the head and the labels."""
         super().keep_classes(columns)
         names = [self.classes_[column] for column in columns]
         self.train_, self.held_out_ = self.train_.select(names), self.held_out_.select(names)

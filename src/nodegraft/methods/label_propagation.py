@@ -1,4 +1,4 @@
-"""Label propagation: PyG's, from all labels there are."""
+"""Label propagation with PyTorch Geometric, from all labels."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,32 +23,30 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class LabelPropagation(Derived[NDArray[np.float64]]):
-    r"""Labels spread along edges, and features do not count:
+    r"""Propagation of labels along edges, without features:
     :math:`Y \leftarrow \alpha S Y + (1 - \alpha) Y_0`.
 
-    What a user would do without a library, by the one that PyTorch Geometric has. Zhu & Ghahramani
-    2002; Zhou et al. 2003.
+    This is a baseline that needs only PyTorch Geometric. Zhu & Ghahramani 2002; Zhou et al. 2003.
     """
 
     alpha: FractionBelowOne = 0.9
-    r"""How much comes from neighbours (:math:`\alpha`)."""
+    r"""Share of the result that comes from neighbours in each step (:math:`\alpha`)."""
 
     layers: PositiveInt = 50
-    """How many steps labels are spread."""
+    """Number of propagation steps."""
 
     balanced: bool = False
-    r"""Whether classes count alike, however many labels they have: each of the :math:`n_c` labels
-    of a class starts with :math:`1 / n_c` instead of 1, and scores are divided by the mean of the
-    class over all visible nodes."""
+    r"""Whether all classes have equal weight, however many labels they have: each of the
+    :math:`n_c` labels of a class starts with :math:`1 / n_c` instead of 1, and scores are divided
+    by the mean score of the class over all visible nodes."""
 
     edge_types: bool = False
-    """Whether edges are weighted by their type, and by their own weights: by the homophily of the
-    type among the classes known at ``fit``
-    (:func:`~nodegraft.graph.statistics.relation_weights`). Otherwise every edge counts
-    1."""
+    """Whether edges are weighted by their own weights and by their type. The weight of an edge type
+    depends on its homophily among the classes known at ``fit``
+    (:func:`~nodegraft.graph.statistics.relation_weights`). Otherwise every edge has weight 1."""
 
     edge_type_weights_: dict[str, NonNegativeFloat] = learned()
-    """Weight of each edge type; none without ``edge_types``."""
+    """Weight of each edge type; empty without ``edge_types``."""
 
     new_edge_type_weight_: NonNegativeFloat = learned()
     """Weight of an edge type that appears after ``fit``."""
@@ -59,7 +57,7 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Learn weights of edge types, then spread the known classes."""
+        """Learn weights of edge types, then propagate the labels of the known classes."""
         self.edge_type_weights_, self.new_edge_type_weight_ = {}, 1.0
         if self.edge_types:
             found = homophily_of_kinds(view, curriculum.train)
@@ -67,12 +65,12 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how much of each class has reached each node."""
+        """Return the amount of each class's labels that propagation gives to each node."""
         return self.derived(view)[view.positions(rows)]
 
     def derive(self, view: GraphView) -> NDArray[np.float64]:
         """Propagate the labels of every class to all nodes."""
-        # Imported late, because it is slow to import and most methods do not need it.
+        # This import is slow, and most methods do not need it.
         from torch_geometric.nn.models import LabelPropagation as Engine
 
         labels = self.labels_.on(view)
@@ -88,13 +86,13 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         return shares / shares.mean(axis=0) if self.balanced else shares
 
     def for_rows(self, value: NDArray[np.float64], view: RowsView) -> NDArray[np.float64]:
-        """Refuse rows that are not in the graph: labels are spread over stored nodes only."""
+        """Raise an error: rows that are not in the graph cannot be predicted."""
         raise NotSupportedError(self.name, "predict rows that are not in the graph")
 
     def _edges(self, view: GraphView) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Return the two ends of every edge, both ways, and its normalised weight.
+        """Return the two ends of every edge, in both directions, and its normalised weight.
 
-        None instead of weights makes the engine count every edge as 1 and normalise.
+        If the weights are None, PyTorch Geometric uses weight 1 for every edge and normalises.
         """
         weights = None
         if self.edge_types:

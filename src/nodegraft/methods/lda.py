@@ -1,4 +1,4 @@
-"""Streaming LDA: a mean for every class, one covariance for all of them."""
+"""Streaming LDA: one mean for each class, and one covariance for all classes."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,49 +20,50 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class LDA(Frozen):
-    r"""Classes are Gaussians of one shape on the frozen embeddings:
+    r"""Linear discriminant analysis on frozen embeddings, with one covariance for all classes:
 
     .. math:: s_k = w_k^\top z - \tfrac{1}{2} w_k^\top \mu_k, \quad
         w_k = [(1 - \epsilon) \Sigma + \epsilon s I]^{-1} \mu_k, \quad
         \Sigma = \frac{1}{n} \sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top
 
-    What is kept is the class means, the scatter and the number of nodes in it: sums, so the order
-    in which classes arrive changes nothing but rounding. Hayes & Kanan 2020,
+    The method stores the class means, the scatter matrix and its number of nodes. These are sums,
+    so the order in which classes are added affects rounding only. Hayes & Kanan 2020,
     https://arxiv.org/abs/1909.01520.
 
-    Adapted: the paper's shrinkage :math:`\epsilon = 10^{-4}` is of the identity, for embeddings of
-    one scale; here it is relative to :math:`s`, the mean variance (1 where nothing varies), and ten
-    times that. A class arrives whole, so its mean is final and every node is taken off its own mean
-    rather than off a running one. All classes are equally likely beforehand: the share of a class
-    in the labels says how it was collected. Nodes count alike in :math:`\Sigma`, so that it is the
-    many labels of session 0 that shape it.
+    Differences from the source: the paper shrinks with :math:`\epsilon = 10^{-4}` towards the
+    identity matrix, for embeddings of a fixed scale. Here shrinkage is relative to :math:`s`, the
+    mean variance (1 if nothing varies), and ten times larger. All labels of a class are added
+    together, so the class mean is final, and the scatter uses it instead of a running mean. Prior
+    probabilities of classes are equal, because the share of a class in the labels only depends on
+    how labels were collected. All nodes have equal weight in :math:`\Sigma`, so the many labels of
+    session 0 dominate it.
     """
 
     shrinkage: FractionBelowOne = 1e-3
-    r"""How far the covariance is drawn to a round one (:math:`\epsilon`); 0 fails where embeddings
-    do not vary in every direction."""
+    r"""Shrinkage of the covariance towards a multiple of the identity matrix (:math:`\epsilon`). 0
+    fails if embeddings do not vary in every direction."""
 
     means_: Tensor = learned()
-    """One mean for each class."""
+    """Mean embedding of each class, one row per class."""
 
     scatter_: Tensor = learned()
-    """The sum of squares around the class means."""
+    """Within-class scatter matrix: sum of products of differences from the class means."""
 
     nodes_: int = learned()
-    """How many nodes are in the scatter."""
+    """Number of nodes in the scatter matrix."""
 
     weights_: Tensor = learned()
-    """One discriminant for each class."""
+    """Weights of each class's discriminant, one row per class."""
 
     biases_: Tensor = learned()
-    """And its offset."""
+    """Offset of each class's discriminant."""
 
     name: ClassVar[str] = "lda"
     summary: ClassVar[str] = "pre-trained GCN, linear discriminants with one running covariance"
     citation: ClassVar[str] = "Hayes & Kanan 2020 (SLDA)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder; then known classes are learned like any others."""
+        """Pre-train the encoder, then learn the known classes like any other classes."""
         self.learn_encoder(view, curriculum)
         size = self.encoder().size
         self.means_ = torch.zeros(0, size, dtype=torch.float64)
@@ -71,7 +72,7 @@ class LDA(Frozen):
         self.learn_classes(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add means and scatter, then recompute all discriminants."""
+        """Add the new classes to means and scatter, then recompute all discriminants."""
         embedded, targets = self.embedded(view, support)
         vectors = embedded.double()
         means = class_means(vectors, targets, len(support))
@@ -83,15 +84,15 @@ class LDA(Frozen):
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Keep the means of the given classes only; the scatter stays, so no other score changes.
+        """Drop the means of all other classes; the remaining scores do not change.
 
-        The scatter still contains the nodes of the removed classes.
+        The scatter matrix still contains the nodes of the dropped classes.
         """
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
         self.biases_ = self.biases_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the log-likelihood of each class, but for what they have in common."""
+        """Return the log-likelihood of each class, up to a constant for each node."""
         vectors = self.embedding(view, rows).double()
         return torch.addmm(self.biases_, vectors, self.weights_.T)

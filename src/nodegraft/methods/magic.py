@@ -1,4 +1,4 @@
-"""MAGIC, our reading: ridge regression whose new classes are refined by a Potts field."""
+"""MAGIC, our interpretation: ridge regression with new classes refined by a Potts model."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,48 +27,47 @@ from nodegraft.streams.curriculum import Curriculum
 class Magic(KernelHead):
     r"""Class-balanced ridge regression on :math:`z = [X, SX, S^2X]`, solved twice.
 
-    A pair of numbers says how labels of neighbours go together, from edges between labelled nodes
-    of the classes known at ``fit``: :math:`J_\mathrm{same} = \log(o / e)` with the observed and
-    the expected share of edges that join one class, :math:`J_\mathrm{diff} = \log((1 - o) / (1 -
-    e))`. In the two hops around the labels of classes with few labels a Potts field is solved by
-    mean field, starting from the first solution :math:`u_i(c) = \tau w_c^\top z_i`, with labelled
-    nodes fixed:
+    Two numbers describe how labels of neighbours depend on each other. They are computed from edges
+    between labelled nodes of the classes known at ``fit``: :math:`J_\mathrm{same} = \log(o / e)`
+    with the observed and the expected share of edges within a class, and
+    :math:`J_\mathrm{diff} = \log((1 - o) / (1 - e))`. Within two hops of the labels of classes with
+    few labels, a Potts model is solved by the mean-field method. It starts from the first ridge
+    solution :math:`u_i(c) = \tau w_c^\top z_i`, with labelled nodes fixed:
 
     .. math:: q_i(c) \propto \exp\Bigl(u_i(c) + \sum_{j \in N(i)} [J_\mathrm{same} q_j(c) +
         J_\mathrm{diff} (1 - q_j(c))]\Bigr)
 
-    Nodes that the field gives to such a class with more than ``threshold`` join its labels in the
-    second solution, ``most_joining`` at most. MAGIC, 2026, https://arxiv.org/abs/2610.04963.
+    In the second ridge solution, nodes whose probability of such a class is above ``threshold`` are
+    added to its labels, at most ``most_joining`` for each class. MAGIC, 2026, https://arxiv.org/abs/2610.04963.
 
-    Only the abstract was readable, so all of this is our reading of it, equations and values
-    alike. Its third part, predictions of old nodes as targets for their changed representations,
-    is left out: all labels are kept here and their representations are computed on the current
-    graph, so there is nothing to repair.
+    Only the abstract was available, so equations and values are our interpretation of it. Its third
+    part, predictions of old nodes as targets for their changed representations, is left out: all
+    labels are stored here, and their representations are computed on the current graph.
     """
 
     penalty: PositiveFloat = 0.1
-    r"""How strongly weights are drawn to zero; rows have length 1."""
+    r"""Strength of L2 regularisation; feature rows have length 1."""
 
     few_labels: PositiveInt = 20
-    """Classes with fewer labels than this are refined."""
+    """Number of labels below which a class is refined."""
 
     sharpness: PositiveFloat = 10.0
-    r"""What scores of the first solution are multiplied by in the field (:math:`\tau`)."""
+    r"""Factor of the first solution's scores in the Potts model (:math:`\tau`)."""
 
     rounds: NonNegativeInt = 5
-    """Rounds of mean field."""
+    """Number of mean-field iterations."""
 
     threshold: OpenFraction = 0.9
-    """The probability from which on a node joins a class."""
+    """Probability above which a node is added to the labels of a class."""
 
     most_joining: NonNegativeInt = 10
-    """At most so many nodes join each class: those with the highest scores."""
+    """Maximum number of nodes added to each class: those with the highest scores."""
 
     strength: NonNegativeFloat = 1.0
-    """What the two numbers are multiplied by; 0 ignores edges between nodes."""
+    """Factor of both coupling numbers; 0 ignores edges between nodes."""
 
     prior_: list[float] = learned()
-    r""":math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}`."""
+    r"""Coupling numbers :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}`."""
 
     name: ClassVar[str] = "magic"
     summary: ClassVar[str] = "our reading of MAGIC: ridge regression refined by a Potts field"
@@ -76,12 +75,12 @@ class Magic(KernelHead):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Learn how labels of neighbours go together, then solve for the known classes."""
+        """Compute the coupling numbers, then solve for the known classes."""
         self.prior_ = list(label_pair_prior(view, curriculum.train))
         super().learn_base(view, curriculum)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve for the labels, refine classes with few of them, and solve again."""
+        """Solve for all labels, add nodes to classes with few labels, and solve again."""
         first = super().derive(view)
         labels = self.labels_.on(view)
         few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]
@@ -107,7 +106,7 @@ class Magic(KernelHead):
         more = dict(self.labels_.on(view, self.kept_labels))
         for place in few:
             joining = np.flatnonzero(sure & (field.argmax(axis=1) == place))
-            # Scores are rounded, so that rounding errors decide nothing.
+            # Round the scores, so that rounding errors do not affect the order.
             ranks = hash_order(view.key_array_of(ball[joining])).argsort()
             order = np.lexsort((ranks, -scores[joining, place].round(9)))
             own = more[names[place]]
@@ -120,10 +119,15 @@ class Magic(KernelHead):
 
 
 def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
-    r"""Return :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` of edges between labelled nodes.
+    r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from edges between labelled
+    nodes.
 
-    One edge that ignores classes is added to those observed, so that both are finite; both are 0
+    One random edge is added to the observed edges, so that both numbers are finite. Both are 0
     without edges between labelled nodes.
+
+    Args:
+        view: Visible part of the graph.
+        labels: Labelled nodes.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)
@@ -141,15 +145,21 @@ def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]
 
 
 def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the nodes at most two steps from some, ascending."""
+    """Return the row numbers of all nodes within two hops of the given nodes, ascending.
+
+    Args:
+        view: Visible part of the graph.
+        rows: Row numbers of the given nodes.
+    """
     near = np.union1d(rows, view.neighbours(rows)[1])
     return np.union1d(near, view.neighbours(near)[1]).astype(np.int64)
 
 
 def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]":
-    """Return the adjacency among some nodes, 1 for each edge.
+    """Return the adjacency matrix of the given nodes, with 1 for each edge.
 
     Args:
+        view: Visible part of the graph.
         rows: Row numbers of the nodes, ascending.
     """
     counts, neighbours = view.neighbours(rows)
@@ -161,13 +171,14 @@ def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]"
 
 
 def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of each node's class; -1 for nodes without a label.
+    """Return the class index of each node, or -1 for nodes without a label.
 
     >>> fixed_labels(np.array([2, 5, 9]), NodeLabels({"hats": [9], "caps": [2]})).tolist()
     [1, -1, 0]
 
     Args:
         rows: Row numbers of the nodes, ascending.
+        labels: Labelled nodes.
     """
     found = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):
@@ -182,12 +193,12 @@ def mean_field(
     coupling: float,
     rounds: int,
 ) -> NDArray[np.float64]:
-    r"""Return the class probabilities :math:`q` of a Potts field.
+    r"""Return the class probabilities :math:`q` of a Potts model by the mean-field method.
 
     .. math:: q_i(c) \propto \exp\Bigl(u_i(c) + J \sum_{j \in N(i)} q_j(c)\Bigr)
 
-    With :math:`J = J_\mathrm{same} - J_\mathrm{diff}` it is the same as with both, because
-    :math:`J_\mathrm{diff}` adds as much to each class.
+    Only the difference :math:`J = J_\mathrm{same} - J_\mathrm{diff}` matters, because
+    :math:`J_\mathrm{diff}` adds an equal number to each class.
 
     >>> field = mean_field(
     ...     np.zeros((2, 2)), np.array([0, -1]), csr_array([[0.0, 1], [1, 0]]), np.log(3), 1
@@ -196,10 +207,11 @@ def mean_field(
     [[1.0, 0.0], [0.75, 0.25]]
 
     Args:
-        unary: Scores (:math:`u`): a row for each node, a column for each class.
-        fixed: The class of each labelled node, -1 for the others.
-        coupling: What a neighbour of the same class is worth (:math:`J`).
-        rounds: Number of rounds, in each of which all nodes change together.
+        unary: Scores (:math:`u`): nodes x classes.
+        fixed: Class index of each labelled node, -1 for other nodes.
+        edges: Adjacency matrix of the nodes.
+        coupling: Score added for a neighbour of the same class (:math:`J`).
+        rounds: Number of iterations; each one updates all nodes at once.
     """
     from scipy.special import softmax
 

@@ -1,4 +1,4 @@
-"""Meta-GNN: weights of a graph encoder from which a few gradient steps learn a task."""
+"""Meta-GNN: meta-learned encoder weights that adapt to a task in a few gradient steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,60 +28,62 @@ from nodegraft.streams.episodes.episode import Episode
 
 @dataclass(kw_only=True)
 class MetaGNN(Episodic[MAML]):
-    r"""MAML on node tasks.
+    r"""Model-agnostic meta-learning (MAML) on node classification tasks.
 
     .. math::
         \theta_T = \theta - \alpha \nabla_\theta L_{S_T}(\theta) \text{ (inner\_steps times)},
         \quad \theta \leftarrow \theta - \beta \nabla_\theta L_{Q_T}(\theta_T)
 
-    Practice is on N-way K-shot tasks from the known classes, with the gradient taken through the
-    inner steps. Zhou et al. 2019, https://arxiv.org/abs/1905.09718.
+    Meta-training uses N-way K-shot tasks from the known classes, with gradients through the inner
+    steps. Zhou et al. 2019, https://arxiv.org/abs/1905.09718.
 
-    Adapted: tasks of the source have one fixed N, a stream has not. So the head has no weights of
-    its own to start from: all its rows start alike (see
-    :class:`~nodegraft.methods.neural.learners.maml.MAML`), and the encoder's weights alone are
-    meta-learned, from the shared pre-trained ones on. One task a meta-step instead of five. A
-    session starts from the meta-learned weights and takes ``test_steps`` on supports of all classes
-    seen: ``base_shots`` nodes kept of each class known from the start and all supports of the
-    others, every class with equal weight in the loss. They are more than ``inner_steps`` (the
-    source takes as many), because the more classes there are the less a step does for each.
+    Differences from the source: its tasks have a fixed number of classes N, but a stream does not.
+    So the initial weights of the head are not meta-learned: all its rows start with equal weights
+    (see :class:`~nodegraft.methods.neural.learners.maml.MAML`). Only the encoder's weights are
+    meta-learned, starting from the pre-trained encoder. A meta-step uses one task instead of five.
+    A session starts from the meta-learned weights and takes ``test_steps`` steps on supports of all
+    classes so far: ``base_shots`` stored nodes of each class known from the start, and all supports
+    of later classes. All classes have equal weight in the loss. A session takes more steps than
+    ``inner_steps`` (the source takes as many), because with more classes a step changes each class
+    less.
     """
 
     inner_rate: PositiveFloat = 0.5
-    r"""The length of a step on a task's supports (:math:`\alpha`)."""
+    r"""Learning rate of inner steps, on the supports of a task (:math:`\alpha`)."""
 
     inner_steps: NonNegativeInt = 10
-    """How many such steps while practising."""
+    """Number of inner steps in meta-training."""
 
     test_steps: NonNegativeInt = 100
-    """How many in a session."""
+    """Number of inner steps in a session."""
 
     first_order: bool = False
-    """Whether the gradient through the inner steps is left out: quicker, and less exact."""
+    """Whether to ignore gradients through the inner steps (first-order MAML): faster, less
+    exact."""
 
     meta_rate: PositiveFloat = 0.003
     r"""Adam's step size for the meta-learned weights (:math:`\beta`)."""
 
     base_shots: PositiveInt = 20
-    """How many nodes are kept of each class known from the start."""
+    """Number of stored supports of each class known from the start."""
 
     supports_: KeyedLabels = learned()
-    """The nodes that are kept."""
+    """Stored supports of all classes."""
 
     adapted_: dict[str, Tensor] = learned()
-    """Encoder and head after the steps of the last session."""
+    """Weights of encoder and head after the last session."""
 
     name: ClassVar[str] = "meta-gnn"
     summary: ClassVar[str] = "GCN meta-learned by MAML, adapted by gradient steps on kept supports"
     citation: ClassVar[str] = "Zhou et al. 2019"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train, meta-learn, then adapt to the known classes."""
+        """Pre-train the encoder, meta-train it, then adapt to the known classes."""
         network = self.practised(view, curriculum)
         self._take(view, network.learn(view, curriculum.train, None))
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Adapt to all classes, from the meta-learned weights."""
+        """Adapt the meta-learned weights to all classes."""
         self._take(view, self.network().learn(view, support, self._adapted(view)))
 
     @torch.no_grad()
@@ -99,7 +101,7 @@ class MetaGNN(Episodic[MAML]):
         return self.network().adapted_encoder(self.adapted_)
 
     def new_network(self, encoder: GCN) -> MAML:
-        """Put the encoder into its inner loop."""
+        """Return a MAML network around the encoder."""
         inner_loop = InnerLoop(
             learning_rate=self.inner_rate,
             steps=self.inner_steps,
@@ -114,7 +116,7 @@ class MetaGNN(Episodic[MAML]):
         return self.tasks(curriculum)
 
     def training(self, episodes: int) -> MetaTraining:
-        """Use the outer learning rate."""
+        """Return the meta-training procedure with the outer learning rate, ``meta_rate``."""
         return replace(super().training(episodes), learning_rate=self.meta_rate)
 
     def _adapted(self, view: GraphView) -> AdaptedModel:

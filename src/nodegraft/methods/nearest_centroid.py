@@ -1,4 +1,4 @@
-"""Nearest centroid: the features as they are, and the class mean that is nearest."""
+"""Nearest centroid: the nearest class mean of unpropagated features."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,14 +13,13 @@ from nodegraft.methods.sgc_mean import SGCMean
 
 @dataclass(kw_only=True)
 class NearestCentroid(SGCMean):
-    r"""Minus the squared distance to each class mean, :math:`s_k = -\lVert x - p_k \rVert^2`, with
-    rows of length 1 and without a single edge.
+    r"""Nearest class mean of the features, without edges: :math:`s_k = -\lVert x - p_k \rVert^2`.
 
-    What a user would do without a library; scikit-learn's estimator of that name says the same
-    without scores.
+    Feature rows have length 1. This is a simple baseline; scikit-learn's ``NearestCentroid``
+    predicts the same classes, without scores.
     """
 
-    # A constant here rather than a field: with a hop it would not be this baseline any more.
+    # A constant instead of a field, because this baseline must not use edges.
     hops: ClassVar[int] = 0  # type: ignore[misc]
 
     name: ClassVar[str] = "nearest-centroid"

@@ -1,4 +1,4 @@
-"""Newness: one simple way to use what an arrival itself gives away, shown in every table."""
+"""Newness: a baseline that predicts from the session in which a node became visible."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,28 +13,29 @@ from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
-# Cosines lie between -1 and 1: nothing that is ruled out is named.
+# Cosines lie between -1 and 1, so an excluded class is never predicted before another.
 _RULED_OUT = 10.0
 
 
 @dataclass(kw_only=True)
 class Newness(SGCMean):
-    """A node that came into sight with a session is of a class that came with that session.
+    """Baseline that predicts only classes added in the session in which a node became visible.
 
-    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes ruled out. In use this
-    is no knowledge at all; where nodes arrive with their class it names the session of each one.
-    What it scores above ``sgc-mean`` is no merit of a method but of the arrival. It is no upper
-    bound: another use of the arrival, such as a prior on the age of a node, can gain more.
+    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes excluded. In real use
+    this gives no information. In a benchmark where nodes arrive with their class, it reveals the
+    session of each node. Its gain over ``sgc-mean`` measures this leak and is no merit of a
+    method. It is no upper bound: other uses of the arrival, such as a prior on the age of a node,
+    can gain more.
     """
 
     nodes_: NDArray[np.int64] = learned()
     """Hashes of the keys of all nodes seen so far, ascending."""
 
     first_seen_: NDArray[np.int64] = learned()
-    """The session in which each of them came into sight."""
+    """Session in which each node of ``nodes_`` became visible."""
 
     came_with_: NDArray[np.int64] = learned()
-    """The session each class came with."""
+    """Session in which each class was added."""
 
     name: ClassVar[str] = "newness"
     summary: ClassVar[str] = "sgc-mean that takes new nodes for new classes: one use of the arrival"
@@ -49,7 +50,7 @@ class Newness(SGCMean):
         self.came_with_ = np.zeros(len(curriculum.train), dtype=np.int64)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a mean for each class, and record which nodes came with them."""
+        """Add a mean for each new class, and record which nodes became visible in this session."""
         super().learn_classes(view, support)
         session = self.came_with_.max(initial=0) + 1
         new = np.setdiff1d(_hashes(view, view.rows), self.nodes_)
@@ -59,12 +60,12 @@ class Newness(SGCMean):
         self.came_with_ = np.append(self.came_with_, np.full(len(support), session))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means."""
+        """Drop the means of all other classes."""
         super().keep_classes(columns)
         self.came_with_ = self.came_with_[columns]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return centred cosine to each mean, unless the class came with another session."""
+        """Return centred cosines with class means, lowered for classes of other sessions."""
         hashes = _hashes(view, rows)
         place = np.searchsorted(self.nodes_, hashes).clip(max=self.nodes_.size - 1)
         latest = self.came_with_.max(initial=0)

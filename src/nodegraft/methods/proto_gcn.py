@@ -25,11 +25,11 @@ class ProtoGCN(Frozen):
 
     :math:`Z = g_\theta(A, X)`, :math:`p_k = \frac{1}{|S_k|}\sum_{j \in S_k} z_j`,
     :math:`p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)`. The encoder is trained once
-    and stays as it is; prototypes stay as they were when their class arrived.
+    and then frozen; a prototype is computed when its class is added and does not change.
     """
 
     prototypes_: Tensor = learned()
-    """One mean embedding for each class."""
+    """Mean embedding of each class, one row per class."""
 
     name: ClassVar[str] = "proto-gcn"
     summary: ClassVar[str] = "pre-trained GCN, class means, squared Euclidean distance"
@@ -37,16 +37,16 @@ class ProtoGCN(Frozen):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder; means for all known classes."""
+        """Pre-train the encoder, then compute the means of the known classes."""
         self.learn_encoder(view, curriculum)
         self.prototypes_ = self._means(view, curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a mean for each class."""
+        """Add a mean for each new class."""
         self.prototypes_ = torch.cat((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means."""
+        """Drop the means of all other classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:

@@ -13,28 +13,30 @@ from nodegraft.methods.ridge import Ridge
 
 @dataclass(kw_only=True)
 class RanPAC(Ridge):
-    r"""A fixed random layer lets the linear regression bend:
+    r"""Ridge regression on a fixed random ReLU layer, which makes it non-linear:
 
     .. math:: \phi = [\mathrm{relu}(z R), 1], \quad R_{ij} \sim N(0, 1), \quad
         W = (G + \lambda s J)^{-1} Q
 
-    with G and Q as in :class:`~nodegraft.methods.ridge.Ridge`. R is drawn once from the seed, kept
-    with the model and never trained. McDonnell et al. 2023, https://arxiv.org/abs/2307.02251.
+    with G and Q as in :class:`~nodegraft.methods.ridge.Ridge`. R is drawn once from the seed,
+    stored with the model and never trained. McDonnell et al. 2023,
+    https://arxiv.org/abs/2307.02251.
 
-    Adapted: classes weigh alike and the bias is free, as in ``ridge``, where the paper weighs
-    nodes alike and has no bias. 2,000 features rather than 10,000: embeddings here have 16
-    numbers, not 768. The paper chooses :math:`\lambda` anew with every task on a part of the
-    task's data; five supports cannot be split for that, so it is a field, relative to the scale of
-    the features and the same in all sessions; its default was chosen on validation classes
-    (amazon-clothing, debian, gentoo; two seeds). The paper's fine-tuning in the first session is
-    the pre-training here.
+    Differences from the source: as in ``ridge``, all classes have equal weight and the bias is not
+    penalised; in the paper all nodes have equal weight and there is no bias. There are 2,000
+    features instead of 10,000, because embeddings here have 16 numbers, not 768. The paper selects
+    :math:`\lambda` in every task on a part of the task's data. Five supports cannot be split for
+    this, so here it is a parameter, relative to the scale of the features and constant over
+    sessions. Its default was chosen on validation classes (amazon-clothing, debian, gentoo; two
+    seeds). Pre-training replaces the paper's fine-tuning in the first session.
     """
 
     penalty: PositiveFloat = 0.01
-    r"""How strongly weights are drawn to zero (:math:`\lambda`), relative to the features."""
+    r"""Strength of L2 regularisation (:math:`\lambda`), relative to the scale of the features."""
 
     features: PositiveInt = 2000
-    """How many random features; more bend further, and cost their square in memory."""
+    """Number of random features. More features fit more complex boundaries; memory grows with their
+    square."""
 
     name: ClassVar[str] = "ranpac"
     summary: ClassVar[str] = "pre-trained GCN, random ReLU features, class-balanced ridge"

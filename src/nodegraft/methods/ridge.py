@@ -21,7 +21,7 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class Ridge(Frozen):
-    r"""One-hot targets by least squares, each class with the same weight in all:
+    r"""Ridge regression on one-hot targets, with equal total weight for each class:
 
     .. math:: W = (G + \lambda s J)^{-1} Q, \quad
         G = \sum_c \frac{1}{n_c} \sum_{i \in c} \phi_i \phi_i^\top, \quad
@@ -29,33 +29,35 @@ class Ridge(Frozen):
         \phi = \left[\frac{z - \mu}{\lVert z - \mu \rVert}, 1\right]
 
     :math:`G` and :math:`Q` are sums over classes: adding classes one session at a time gives the
-    weights of learning all of them at once. Zhuang et al. 2022 (ACIL),
-    https://arxiv.org/abs/2205.14922, and its few-shot kin GKEAL, Zhuang et al. 2023.
+    same weights as learning all of them at once. Zhuang et al. 2022 (ACIL),
+    https://arxiv.org/abs/2205.14922, and its few-shot variant GKEAL, Zhuang et al. 2023.
 
-    Adapted: ACIL weighs nodes alike, which leaves a class of five hardly a vote against one
-    of hundreds; hence :math:`1 / n_c`. The papers widen the embeddings by a random or kernel layer,
-    which is ``ranpac`` here; instead, rows are taken off :math:`\mu`, the mean of the class means
-    of session 0, and made of length 1, without which many classes in few dimensions mask each
-    other. They update :math:`(G + \lambda I)^{-1}` recursively; with embeddings this small, keeping
-    :math:`G` and solving again is as exact and simpler. The bias is not penalised (:math:`J`), and
-    the penalty is relative to :math:`s`, the mean of G's diagonal. Length and penalty were chosen
-    on validation classes (amazon-clothing, debian, gentoo; two seeds). All in double precision.
+    Differences from the sources: in ACIL all nodes have equal weight, so a class with five labels
+    has little influence compared to one with hundreds; hence the factor :math:`1 / n_c`. The papers
+    widen the embeddings by a random or kernel layer, which is ``ranpac`` here. Instead, this method
+    subtracts :math:`\mu`, the mean of the class means of session 0, and scales rows to length 1.
+    Without this, many classes in few dimensions mask each other. The papers update
+    :math:`(G + \lambda I)^{-1}` recursively; for embeddings this small, storing :math:`G` and
+    solving again is as exact and simpler. The bias is not penalised (:math:`J`), and the penalty is
+    relative to :math:`s`, the mean of the diagonal of :math:`G`. Scaling and penalty were chosen on
+    validation classes (amazon-clothing, debian, gentoo; two seeds). All computations use double
+    precision.
     """
 
     penalty: PositiveFloat = 1e-4
-    r"""How strongly weights are drawn to zero (:math:`\lambda`), relative to the features."""
+    r"""Strength of L2 regularisation (:math:`\lambda`), relative to the scale of the features."""
 
     gram_: Tensor = learned()
-    """The left side of the equation, summed over classes."""
+    """Left side of the ridge equation (:math:`G`), summed over classes."""
 
     means_: Tensor = learned()
-    """Its right side: one mean for each class."""
+    """Right side of the ridge equation (:math:`Q`): the mean of each class."""
 
     weights_: Tensor = learned()
-    """One row of weights for each class."""
+    """Weights, one row per class."""
 
     lift_: Tensor = learned()
-    """What :meth:`lift` needs: the mean of the class means of session 0."""
+    """Mean of the class means of session 0, which :meth:`lift` subtracts."""
 
     name: ClassVar[str] = "ridge"
     summary: ClassVar[str] = "pre-trained GCN, class-balanced ridge regression in closed form"
@@ -63,11 +65,19 @@ class Ridge(Frozen):
     block_rows: ClassVar[int] = 8192
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """Learn what :meth:`lift` needs of session 0: the mean of the class means."""
+        """Compute the mean of the class means of session 0, which :meth:`lift` subtracts.
+
+        Args:
+            classes: Embeddings of each class's labels.
+        """
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """Return the regressors: embeddings minus the mean of session 0, of length 1."""
+        """Return the regressors: embeddings minus the mean of session 0, scaled to length 1.
+
+        Args:
+            vectors: Embeddings of nodes.
+        """
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -79,13 +89,13 @@ class Ridge(Frozen):
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add to both sides of the equation and solve it again."""
+        """Add the new classes to both sides of the equation, and solve it again."""
         gram, means = balanced_moments(map(self._regressors, self._classes(view, support)))
         self.gram_, self.means_ = self.gram_ + gram, torch.cat((self.means_, means))
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other columns; their nodes stay in G, so no other score changes."""
+        """Drop all other classes; their nodes stay in G, so the remaining scores do not change."""
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
 

@@ -15,13 +15,15 @@ from nodegraft.methods.templates.propagated import KernelHead
 class SGCLDA(KernelHead):
     """``lda`` on propagated features instead of an encoder.
 
-    Means and covariance are those of the kept labels
-    (:func:`nodegraft.methods.linear.dual.dual_lda`). An untrained graph encoder with streaming LDA
-    is the recipe of newer work on graphs; Hayes & Kanan 2020, https://arxiv.org/abs/1909.01520.
+    Means and covariance use at most ``kept_labels`` labels of each class
+    (:func:`nodegraft.methods.linear.dual.dual_lda`). Newer work on graphs also combines an
+    untrained graph encoder with streaming LDA; Hayes & Kanan 2020,
+    https://arxiv.org/abs/1909.01520.
     """
 
     shrinkage: OpenFraction = 0.1
-    """How far the covariance is drawn to a round one; small values trust few labels much."""
+    """Shrinkage of the covariance towards a multiple of the identity matrix, between 0 and 1. Use a
+    larger value for fewer labels."""
 
     name: ClassVar[str] = "sgc-lda"
     summary: ClassVar[str] = "propagated features, linear discriminants with one covariance"
@@ -29,5 +31,5 @@ class SGCLDA(KernelHead):
     reversible: ClassVar[bool] = True
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Solve for the discriminants among the labels."""
+        """Solve linear discriminant analysis in dual form."""
         return dual_lda(gram, counts, self.shrinkage, width)

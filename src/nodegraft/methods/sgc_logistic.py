@@ -1,4 +1,4 @@
-"""SGC logistic: scikit-learn's logistic regression on twice propagated features, fitted anew."""
+"""SGC logistic: scikit-learn's logistic regression on features that are propagated twice."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,29 +17,29 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class SGCLogistic(Method):
-    r"""What a user would do without a library: :math:`\log p_k = w_k^\top z + b_k`, with rows of
-    :math:`S^2X` of length 1 and all labels there are, fitted from scratch in every session.
+    r"""Logistic regression on propagated features: :math:`\log p_k = w_k^\top z + b_k`.
 
-    Wu et al. 2019 (SGC), https://arxiv.org/abs/1902.07153.
+    The inputs are rows of :math:`S^2X`, scaled to length 1. Every session refits it from scratch on
+    all labels. This is a simple baseline that needs only scikit-learn. Wu et al. 2019 (SGC), https://arxiv.org/abs/1902.07153.
     """
 
     hops: NonNegativeInt = 2
-    """How far features are spread along edges."""
+    """Number of hops that features are propagated along edges."""
 
     strength: PositiveFloat = 10.0
-    """How little weights are drawn to zero: scikit-learn's ``C``."""
+    """Inverse strength of L2 regularisation: scikit-learn's ``C``."""
 
     balanced: bool = True
-    """Whether classes count alike, however many labels they have."""
+    """Whether all classes have equal weight, however many labels they have."""
 
     max_steps: PositiveInt = 100
-    """The optimiser stops after so many steps at the latest."""
+    """Maximum number of steps of the optimiser."""
 
     weights_: NDArray[np.float32] = learned()
-    """One row for each class."""
+    """Weights, one row per class."""
 
     offsets_: NDArray[np.float32] = learned()
-    """One number for each class."""
+    """Offset of each class."""
 
     name: ClassVar[str] = "sgc-logistic"
     summary: ClassVar[str] = "logistic regression on propagated features, refitted each session"
@@ -51,30 +51,30 @@ class SGCLogistic(Method):
         self._fit(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Fit all classes from scratch."""
+        """Refit all classes from scratch."""
         self._fit(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Fit all classes from scratch."""
+        """Refit all classes from scratch."""
         self._fit(view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other rows; the weights that are left were found beside them."""
+        """Drop the weights of all other classes; the remaining weights are not refitted."""
         self.weights_, self.offsets_ = self.weights_[columns], self.offsets_[columns]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return log-odds."""
+        """Return the score of each class, in log-odds."""
         products = self.embedding(view, rows) @ self.weights_.T + self.offsets_
         return np.asarray(products, dtype=np.float64)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """Return the rows of the last hop, of length 1."""
+        """Return the features propagated over all hops, scaled to length 1."""
         return normalise_rows(view.propagated(rows, self.hops)[-1])
 
     def _fit(self, view: GraphView) -> None:
-        # Imported late, because it is slow to import and most methods do not need it.
+        # This import is slow, and most methods do not need it.
         from sklearn.linear_model import LogisticRegression
 
         labels = self.labels_.on(view)
@@ -91,6 +91,6 @@ class SGCLogistic(Method):
         engine.fit(self.embedding(view, labels.rows()), targets)
         weights, offsets = engine.coef_, engine.intercept_
         if len(labels) == 2:
-            # scikit-learn keeps one row for two classes.
+            # For two classes, scikit-learn returns a single row of weights.
             weights, offsets = np.vstack((-weights, weights)), np.append(-offsets, offsets)
         self.weights_, self.offsets_ = weights.astype(np.float32), offsets.astype(np.float32)

@@ -1,4 +1,4 @@
-"""SGC means: propagated features as they are, then the most similar class mean."""
+"""SGC means: the most similar class mean of propagated features."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,19 +18,20 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class SGCMean(Propagated):
-    r"""Nothing is trained: :math:`z = [X, SX, S^2X]`, each part and then the whole of length 1, and
+    r"""Centred cosine with class means of propagated features; nothing is trained:
 
     .. math:: s_k = \cos(z - \mu, p_k - \mu), \quad \mu = \frac{1}{|C_0|}\sum_{c \in C_0} p_c
 
-    with class means :math:`p_k` and :math:`\mu` the mean of the base prototypes, fixed once the
-    base is learned. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
+    where :math:`z = [X, SX, S^2X]`, each part and then the whole scaled to length 1. :math:`p_k`
+    are class means, and :math:`\mu` is the mean of the base classes' means, which does not change
+    later. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
     """
 
     prototypes_: NDArray[np.float32] = learned()
-    """One mean for each class."""
+    """Mean of each class, one row per class."""
 
     centre_: NDArray[np.float32] = learned()
-    """The mean of the first classes' means."""
+    """Mean of the first classes' means."""
 
     name: ClassVar[str] = "sgc-mean"
     summary: ClassVar[str] = "propagated features, centred cosine to class means; nothing trained"
@@ -43,15 +44,15 @@ class SGCMean(Propagated):
         self.centre_ = self.prototypes_.mean(axis=0)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a mean for each class."""
+        """Add a mean for each new class."""
         self.prototypes_ = np.concatenate((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; the centre stays, so no other score changes."""
+        """Drop the means of all other classes; the remaining scores do not change."""
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
-        """Compare with means of the given nodes; without dropout or a gradient step."""
+        """Score by means of the lesson's supports, without dropout or a gradient step."""
         means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)
@@ -59,7 +60,7 @@ class SGCMean(Propagated):
         return centred_cosines(vectors, np.concatenate(means), centre)[place]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return centred cosine to each mean."""
+        """Return the centred cosine with each class mean."""
         return centred_cosines(self.embedding(view, rows), self.prototypes_, self.centre_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> NDArray[np.float32]:

@@ -20,16 +20,17 @@ class SGCRanPAC(KernelHead):
     r"""``ranpac`` on propagated features instead of an encoder.
 
     :math:`\phi = \mathrm{relu}(z R) \sqrt{2 / m}` with :math:`m` random directions
-    :math:`R_{ij} \sim N(0, 1)`, drawn from the seed and never trained: products of such rows are
-    close to 1 for equal :math:`z`, whatever :math:`m`. McDonnell et al. 2023,
+    :math:`R_{ij} \sim N(0, 1)`, drawn from the seed and never trained. The product of two such
+    rows with equal :math:`z` is close to 1, whatever :math:`m`. McDonnell et al. 2023,
     https://arxiv.org/abs/2307.02251.
     """
 
     penalty: PositiveFloat = 0.1
-    r"""How strongly weights are drawn to zero (:math:`\lambda`)."""
+    r"""Strength of L2 regularisation (:math:`\lambda`)."""
 
     features: PositiveInt = 2000
-    """Number of random features (:math:`m`); more approximate the kernel better and cost more."""
+    """Number of random features (:math:`m`). More features approximate the kernel better and cost
+    more time and memory."""
 
     name: ClassVar[str] = "sgc-ranpac"
     summary: ClassVar[str] = "propagated features, random ReLU features, class-balanced ridge"

@@ -25,37 +25,39 @@ class SGCRidge(KernelHead):
 
     .. math:: s(z) = z^\top Z^\top (Z Z^\top + \lambda D)^{-1} Y
 
-    with :math:`Z` the rows of the labels, :math:`Y` their classes and :math:`D` the number of
-    labels of each one's class (:func:`nodegraft.methods.linear.dual.dual_ridge`). The analytic head
-    on a frozen backbone without parameters is the recipe of newer work (Zhuang et al. 2022, ACIL).
+    where :math:`Z` has the feature rows of the labels, :math:`Y` their one-hot classes and
+    :math:`D` the number of labels of each label's class
+    (:func:`nodegraft.methods.linear.dual.dual_ridge`). Newer work also combines a closed-form head
+    with a frozen encoder (Zhuang et al. 2022, ACIL).
 
-    Two options give it the inputs of ``graft``; a third adds a round of self-training. With
+    The options ``idf`` and ``typed_blocks`` provide inputs that ``graft`` uses;
+    ``self_training`` adds a round of self-training. With
     ``typed_blocks`` a row is :math:`z = [X, A_r^\mathrm{out} X, A_r^\mathrm{in} X, …] / \sqrt{b}`
-    over all edge types :math:`r`, each of the :math:`b` blocks of length 1.
+    over all edge types :math:`r`, each of the :math:`b` blocks scaled to length 1.
     """
 
     penalty: PositiveFloat = 0.1
     r"""Strength of L2 regularisation (:math:`\lambda`); feature rows have length 1."""
 
     idf: bool = False
-    """Whether columns of sparse features are weighted by inverse document frequency, counted over
-    the nodes visible at ``fit``."""
+    """Whether sparse feature columns are weighted by inverse document frequency, counted over the
+    nodes visible at ``fit``."""
 
     typed_blocks: bool = False
-    """Whether rows consist of a node's own features and the summed features of its neighbours,
-    apart by edge type and direction (one block for an edge type without directions; at most 16
-    edge types, those with most edges). ``hops`` has no effect then. Edge types that appear after
-    ``fit`` are ignored."""
+    """Whether rows consist of a node's own features and the summed features of its neighbours, with
+    a separate block for each edge type and direction. An edge type without directions has one
+    block. Only the 16 edge types with the most edges are used. ``hops`` then has no effect. Edge
+    types that appear after ``fit`` are ignored."""
 
     self_training: NonNegativeInt = 0
-    """How many unlabelled visible nodes of each class join its labels in a second solution: those
-    with the highest scores among the nodes that the first one assigns to the class."""
+    """Number of unlabelled visible nodes added to the labels of each class in a second solution:
+    those with the highest scores among the nodes that the first solution assigns to the class."""
 
     rarity_: NDArray[np.float32] = learned()
     """Inverse document frequency of each column; empty without ``idf``."""
 
     edge_types_: dict[str, bool] = learned()
-    """Edge types that have blocks, and whether each has directions; none without
+    """Edge types that have blocks, and whether each has directions; empty without
     ``typed_blocks``."""
 
     name: ClassVar[str] = "sgc-ridge"
@@ -72,7 +74,7 @@ class SGCRidge(KernelHead):
         super().learn_base(view, curriculum)
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """Return the hop blocks, or the typed ones, side by side; sparse ones stay sparse."""
+        """Return the blocks by hop or by edge type side by side; sparse blocks stay sparse."""
         typed = self.typed_blocks
         blocks = self._blocks_by_type(view, rows) if typed else view.propagated(rows, self.hops)
         if self.idf:
@@ -81,7 +83,7 @@ class SGCRidge(KernelHead):
         return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve for the labels, then for labels and nodes of highest score if it trains itself."""
+        """Solve for all labels; with ``self_training``, add the best nodes and solve again."""
         first = super().derive(view)
         if not self.self_training:
             return first
@@ -93,7 +95,7 @@ class SGCRidge(KernelHead):
         ]
         if not scores:
             return first
-        # Scores are rounded, so that nodes with equal ones are chosen by the hash of their keys.
+        # Round the scores, so that the hash of keys decides between nodes with equal scores.
         ranks = np.argsort(hash_order(view.key_array_of(unlabelled)))
         chosen = highest_scores(np.concatenate(scores).round(9), ranks, self.self_training)
         more = {name: unlabelled[new] for name, new in zip(labels, chosen, strict=True)}
@@ -105,7 +107,7 @@ class SGCRidge(KernelHead):
         return dual_ridge(gram, counts, self.penalty)
 
     def check_learned(self) -> None:
-        """Require a weight for each column if there are weights."""
+        """Check that there is a weight for each column with ``idf``, and none without it."""
         columns = self._inputs.num_features if self.idf else 0
         if self.rarity_.shape != (columns,):
             raise ValueError(f"there must be {columns} weights of columns")
@@ -119,17 +121,18 @@ class SGCRidge(KernelHead):
 def highest_scores(
     scores: NDArray[np.float64], ranks: NDArray[np.int64], count: int
 ) -> list[NDArray[np.int64]]:
-    """Return for each class the positions of its best nodes, best first.
+    """Return, for each class, the positions of its nodes with the highest scores, best first.
 
-    A node counts for the class of its highest score only.
+    A node is assigned only to the class of its highest score.
 
     >>> scores = np.array([[0.9, 0.1], [0.5, 0.4], [0.7, 0.8], [0.9, 0.3]])
     >>> [places.tolist() for places in highest_scores(scores, np.array([1, 2, 3, 0]), count=2)]
     [[3, 0], [2]]
 
     Args:
-        ranks: Decide between equal scores: the lowest rank first.
-        count: Number of nodes of each class; a class that has fewer gets fewer.
+        scores: Scores: nodes x classes.
+        ranks: Rank of each node; for equal scores, the lowest rank comes first.
+        count: Maximum number of nodes of each class.
     """
     best = scores.argmax(axis=1)
     order = np.lexsort((ranks, -scores.max(axis=1)))

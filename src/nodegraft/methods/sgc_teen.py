@@ -1,4 +1,4 @@
-"""SGC TEEN: means of propagated features, those of new classes drawn towards similar ones."""
+"""SGC TEEN: means of propagated features; new means are moved towards similar base means."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,18 +21,19 @@ from nodegraft.streams.curriculum import Curriculum
 class SGCTEEN(SGCMean):
     """``teen`` on propagated features instead of an encoder.
 
-    :class:`~nodegraft.methods.sgc_mean.SGCMean` whose new means, seen from the centre, are drawn
-    towards the similar ones of session 0. Wang et al. 2023, https://arxiv.org/abs/2312.05229.
+    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` whose new means, relative to the centre, are
+    moved towards similar means of session 0. Wang et al. 2023, https://arxiv.org/abs/2312.05229.
     """
 
     alpha: Fraction = 0.5
-    """How much of a new class's own mean is kept; 1 leaves it as it is."""
+    """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """How much nearer base classes count more than others; 0 counts all alike."""
+    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
+    equal weights."""
 
     base_: int = learned()
-    """How many of the means are of session 0."""
+    """Number of classes of session 0; their means come first."""
 
     name: ClassVar[str] = "sgc-teen"
     summary: ClassVar[str] = "propagated features, new means drawn to similar base ones"
@@ -44,7 +45,7 @@ class SGCTEEN(SGCMean):
         self.base_ = len(self.prototypes_)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a mean for each class, calibrated by those of session 0."""
+        """Add a mean for each new class, calibrated by the means of session 0."""
         fresh = self._directions(self._means(view, support))
         base = self._directions(self.prototypes_[: self.base_])
         calibrated = calibrate(fresh, base, self.alpha, self.tau).numpy() + self.centre_

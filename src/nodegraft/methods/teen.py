@@ -1,4 +1,4 @@
-"""TEEN: class means by cosine, those of new classes drawn towards similar base classes."""
+"""TEEN: cosine with class means; means of new classes are moved towards similar base classes."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,35 +20,37 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class TEEN(Frozen):
-    r"""A mean of few nodes is noisy, and similar base classes tell where it should lie:
+    r"""Cosine with class means, where means of new classes are calibrated by similar base classes:
 
     .. math:: p_n \leftarrow \alpha p_n + (1 - \alpha) \sum_b
         \frac{\exp(\tau \cos(p_b, p_n))}{\sum_{b'} \exp(\tau \cos(p_{b'}, p_n))} p_b
 
-    over the classes :math:`b` of session 0; then :math:`s_k = \cos(z - \mu, p_k)`.
-    :math:`\alpha = 0.5` and :math:`\tau = 16` are the paper's. Wang et al. 2023,
-    https://arxiv.org/abs/2312.05229.
+    over the classes :math:`b` of session 0; then :math:`s_k = \cos(z - \mu, p_k)`. Calibration
+    helps because a mean of few nodes is noisy. :math:`\alpha = 0.5` and :math:`\tau = 16` are the
+    paper's values. Wang et al. 2023, https://arxiv.org/abs/2312.05229.
 
-    Adapted: all :math:`p` are class means minus :math:`\mu`, the mean of those of session 0, and
-    then of length 1. Without the first, embeddings of a small GCN all point the same way and the
-    softmax is flat; with the second, :math:`\alpha` does not depend on how long a mean is.
-    The encoder is the GCN of the other methods here, not a cosine classifier's.
+    Differences from the source: all :math:`p` are class means minus :math:`\mu`, the mean of the
+    class means of session 0, and are then scaled to length 1. Without subtracting :math:`\mu`,
+    embeddings of a small GCN have almost equal directions and the softmax is flat. With the
+    scaling, the effect of :math:`\alpha` does not depend on the length of a mean. The encoder is
+    the GCN of the other methods here, not that of a cosine classifier.
     """
 
     alpha: Fraction = 0.5
-    """How much of a new class's own mean is kept; 1 leaves it as it is."""
+    """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """How much nearer base classes count more than others; 0 counts all alike."""
+    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
+    equal weights."""
 
     centre_: Tensor = learned()
-    """The mean of the class means of session 0."""
+    """Mean of the class means of session 0."""
 
     prototypes_: Tensor = learned()
-    """One direction for each class."""
+    """Prototype of each class, one row per class."""
 
     base_: int = learned()
-    """How many of them are of session 0."""
+    """Number of prototypes of session 0, which come first."""
 
     name: ClassVar[str] = "teen"
     summary: ClassVar[str] = "pre-trained GCN, centred cosine, new means drawn to similar base ones"
@@ -56,7 +58,7 @@ class TEEN(Frozen):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder; the means of the known classes, and their centre."""
+        """Pre-train the encoder, then compute the means of the known classes and their centre."""
         self.learn_encoder(view, curriculum)
         means = self._means(view, curriculum.train)
         self.centre_ = means.mean(dim=0)
@@ -64,22 +66,22 @@ class TEEN(Frozen):
         self.base_ = len(means)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a mean for each class, calibrated by those of session 0."""
+        """Add a mean for each new class, calibrated by the means of session 0."""
         fresh = F.normalize(self._means(view, support) - self.centre_)
         base = self.prototypes_[: self.base_]
         calibrated = calibrate(fresh, base, self.alpha, self.tau)
         self.prototypes_ = torch.cat((self.prototypes_, calibrated))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other means; centre and calibrated means stay, so no other score changes.
+        """Drop the prototypes of all other classes; the remaining scores do not change.
 
-        A dropped class of session 0 calibrates no later one.
+        A dropped class of session 0 is not used to calibrate later classes.
         """
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
         self.base_ = int((columns < self.base_).sum())
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return centred cosine to each prototype."""
+        """Return the centred cosine with each prototype."""
         return cosines(self.embedding(view, rows).double() - self.centre_, self.prototypes_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:
@@ -95,7 +97,10 @@ def calibrate(fresh: Tensor, base: Tensor, alpha: float, tau: float) -> Tensor:
     [[0.0, 0.5]]
 
     Args:
-        base: Those of session 0.
+        fresh: Prototypes of new classes (:math:`p_n`).
+        base: Prototypes of the classes of session 0 (:math:`p_b`).
+        alpha: Weight of a new class's own prototype.
+        tau: Sharpness of the softmax over base classes.
     """
     similarity = torch.softmax(tau * cosines(fresh, base), dim=1)
     return alpha * fresh + (1.0 - alpha) * similarity @ base

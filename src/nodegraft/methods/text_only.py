@@ -1,4 +1,4 @@
-"""Text only: what the features say without a single edge, as a bound to hold the graph against."""
+"""Text only: a baseline on features without edges, which shows how much the graph adds."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,13 +8,13 @@ from nodegraft.methods.sgc_mean import SGCMean
 
 @dataclass(kw_only=True)
 class TextOnly(SGCMean):
-    r"""Centred cosine to class means of the features as they are, :math:`z = X`.
+    r"""Centred cosine with class means of unpropagated features, :math:`z = X`.
 
-    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` after no hop. What a method on the graph
-    scores above it is what the edges are worth; one that scores below has lost something.
+    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with 0 hops. The gain of a graph method over
+    this baseline is the value of the edges.
     """
 
-    # A constant here rather than a field: with a hop it would not be this bound any more.
+    # A constant instead of a field, because this baseline must not use edges.
     hops: ClassVar[int] = 0  # type: ignore[misc]
 
     name: ClassVar[str] = "text-only"

@@ -21,24 +21,25 @@ from nodegraft.model.learned import GraphInputs
 
 @dataclass(kw_only=True)
 class UGCNLDA(KernelHead):
-    r"""A graph encoder that is drawn at random and never trained:
+    r"""Linear discriminant analysis on a random graph encoder that is never trained:
 
     .. math:: H_0 = X, \quad H_l = \tanh(S H_{l-1} T_l), \quad z = [H_1, \dots, H_L]
 
     with Glorot-uniform :math:`T_l`; then linear discriminants with one shrunken covariance
-    (:func:`~nodegraft.methods.linear.dual.dual_lda`). It answers whether training an encoder helps
-    at all. Untrained GCN with streaming LDA, 2025, https://arxiv.org/abs/2510.06819, of which a
-    review was readable, and neither tables nor code.
+    (:func:`~nodegraft.methods.linear.dual.dual_lda`). The method shows whether training an encoder
+    helps at all. Untrained GCN with streaming LDA, 2025, https://arxiv.org/abs/2510.06819, of which
+    only a review was available, without tables or code.
 
-    Adapted: means and covariance are those of at most ``kept_labels`` labels of a class, solved
-    among the labels, instead of running sums over all of them. Widths and shrinkage are ours.
+    Differences from the source: means and covariance use at most ``kept_labels`` labels of each
+    class and are solved in dual form, instead of running sums over all labels. Widths and shrinkage
+    are our choice.
     """
 
     hops: PositiveInt = 2
-    """How many layers the encoder has (:math:`L`), each of which looks one step further."""
+    """Number of layers of the encoder (:math:`L`); each layer adds one hop."""
 
     width: PositiveInt = 1024
-    """How many numbers each layer gives."""
+    """Width of each layer's output."""
 
     shrinkage: OpenFraction = 0.1
     """Shrinkage of the covariance towards a multiple of the identity matrix, between 0 and 1. Use a
@@ -61,7 +62,7 @@ class UGCNLDA(KernelHead):
         return untrained_layers(neighbourhood, weights).numpy()[places]
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Solve for the discriminants among the labels."""
+        """Solve linear discriminant analysis in dual form."""
         return dual_lda(gram, counts, self.shrinkage, width)
 
     def _draw(self, features: int) -> list[Tensor]:
@@ -73,15 +74,16 @@ class UGCNLDA(KernelHead):
 
 @torch.no_grad()
 def untrained_layers(neighbourhood: Neighbourhood, weights: list[Tensor]) -> Tensor:
-    r"""Return :math:`[H_1, \dots, H_L]` of the nodes at the centre.
+    r"""Return :math:`[H_1, \dots, H_L]` of the centre nodes of a neighbourhood.
 
     Args:
-        neighbourhood: As many hops around the nodes as there are layers.
+        neighbourhood: Visible neighbourhood of the nodes, with one hop for each layer.
+        weights: Weight matrix of each layer.
     """
     hidden = neighbourhood.features @ weights[0]
     centre, outputs = neighbourhood.rings[-1], list[Tensor]()
     for number, hop in enumerate(neighbourhood.hops):
-        # In double precision a row rounds alike alone and among many.
+        # Double precision, so that the output of a node does not depend on its batch.
         inner = hidden if not number else (hidden.double() @ weights[number].double()).float()
         hidden = torch.tanh(hop @ inner)
         places = np.searchsorted(neighbourhood.rings[number + 1], centre)

@@ -1,4 +1,4 @@
-"""Graft: a closed-form method that learns nothing but labels and a handful of weights."""
+"""Graft: a closed-form method whose model consists of labels and a few fitted weights."""
 
 from nodegraft.methods.graft.model import Graft
 

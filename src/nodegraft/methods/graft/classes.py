@@ -1,4 +1,4 @@
-"""Classes as graft sees them: their labels, the means of these, and vectors made from both."""
+"""Class data of graft: labels of each class, mean rows of labels, and class vectors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,17 +18,17 @@ Floats = NDArray[np.float64]
 
 
 BATCH_NUMBERS = 2**23
-"""Maximum size of a batch of dense rows."""
+"""Maximum number of values in a batch of dense rows."""
 
 CACHED_NUMBERS = 2**26
-"""Maximum size of the cache of means: half a gigabyte."""
+"""Maximum number of values in the cache of means: half a gigabyte."""
 
 
 class LabelMeans:
-    """Mean rows of sets of labels on one graph, layer by layer.
+    """Cache of the mean feature rows of sets of labels, for each layer of one graph.
 
     Args:
-        features: Rows of all nodes.
+        features: Propagated features of all nodes.
     """
 
     def __init__(self, features: SpreadFeatures) -> None:
@@ -37,7 +37,12 @@ class LabelMeans:
         self._latest: tuple[IntArray, SpreadRows | None] = (features.view.rows[:0], None)
 
     def grown(self, features: SpreadFeatures, stale: NDArray[np.bool_]) -> "LabelMeans":
-        """Return the means for a graph that has grown, reusing those whose rows did not change."""
+        """Return a cache for a graph that has grown; means of unchanged rows are reused.
+
+        Args:
+            features: Propagated features of the graph as it is now.
+            stale: Whether the features of each row changed.
+        """
         child = LabelMeans(features)
         child._known = {
             rows: means
@@ -47,10 +52,10 @@ class LabelMeans:
         return child
 
     def of(self, sets: Sequence[IntArray]) -> tuple[Floats, ...]:
-        """Return for each layer the mean row of each set.
+        """Return, for each layer, the mean feature row of each set of nodes.
 
         Args:
-            sets: Row numbers, ascending.
+            sets: Row numbers of each set, ascending.
         """
         known = self._known
         new = {rows.tobytes(): rows for rows in sets if rows.tobytes() not in known}
@@ -59,7 +64,7 @@ class LabelMeans:
         layers = self._features.all_layers
         if len(known) * len(layers) * self._features.columns.size > CACHED_NUMBERS:
             known = {rows.tobytes(): means for rows, means in zip(sets, found, strict=True)}
-        # One assignment: of several threads the last one's result stays.
+        # A single assignment is thread-safe: the result of the last thread stays.
         self._known = known
         return tuple(np.stack([means[layer] for means in found]) for layer in layers)
 
@@ -80,8 +85,11 @@ class LabelMeans:
         }
 
     def _dense_means(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
-        """Compute means set by set: the rounding of a matrix product depends on its other columns,
-        and the cache of scores goes by hashes of means."""
+        """Compute the means one set at a time, so that they do not depend on the other sets.
+
+        The rounding of a matrix product depends on its other columns, and the score cache uses
+        hashes of means as keys.
+        """
         found: dict[bytes, tuple[Floats, ...]] = {}
         layers = self._features.all_layers
         most = BATCH_NUMBERS // max(len(layers) * self._features.columns.size, 1)
@@ -96,10 +104,10 @@ class LabelMeans:
         return found
 
     def rows(self, rows: IntArray) -> SpreadRows:
-        """Return rows of nodes, as a part of the last batch if they are all in it.
+        """Return the features of nodes, from the last batch if it contains all of them.
 
         Args:
-            rows: Row numbers, ascending.
+            rows: Row numbers of the nodes, ascending.
         """
         last, near = self._latest
         places = np.minimum(np.searchsorted(last, rows), max(last.size - 1, 0))
@@ -109,37 +117,40 @@ class LabelMeans:
 
 
 def _batches(sets: dict[bytes, IntArray], most: int) -> Iterator[list[bytes]]:
-    """Yield the names of sets that together have about ``most`` members."""
+    """Yield batches of set names; the sets of a batch have about ``most`` members in total."""
     members = np.cumsum([rows.size for rows in sets.values()])
     for _, some in groupby(zip(sets, members // max(most, 1), strict=True), key=itemgetter(1)):
         yield [name for name, _ in some]
 
 
 LayerVectors = dict[int, Floats]
-"""Layer of rows -> a vector for each class, as columns."""
+"""Layer number -> matrix with one column for each class."""
 
 PLENTY = 100
-"""Number of labels from which on a class is hardly scored as a new one."""
+"""With this many labels or more, the term for few labels hardly affects a class."""
 
 FEW = 5
-"""Up to this many labels unlabelled nodes count in full for the mean of a class; with more labels
-they count less, and from twice as many on not at all."""
+"""Number of labels up to which unlabelled nodes have full weight in the mean of a class.
+
+Their weight falls for more labels, and is 0 from twice this number."""
 
 
 @dataclass(frozen=True)
 class LabelledClasses:
-    """Some classes: their labels, and what is computed from these.
+    """Classes with their labels, mean rows and regression weights.
 
     Args:
         counts: Number of labels of each class.
-        labels: Row numbers of the labels that are used.
-        means: For each layer the mean row of each class's labels.
-        centre: For each layer the mean of the first classes' means.
-        regressions: For each regression and each of its layers a row for each class: products with
-            the rows of a node add up to its score. Empty for a regression that is not used.
-        refined: For each layer the mean row of labels and of unlabelled nodes that seem to be of
-            the class; None before refinement.
-        added: Number of unlabelled nodes in each refined mean: the sum of their shares.
+        labels: Row numbers of the labels used for each class.
+        means: For each layer, the mean feature row of each class's labels.
+        centre: For each layer, the mean of the first classes' means.
+        regressions: For each regression and each of its layers, a matrix with one weight row per
+            class. The products of a node's rows with these weights add up to its score. Empty for
+            a regression that is not used.
+        refined: For each layer, the mean row of each class's labels and of the unlabelled nodes
+            assigned to the class; None before refinement.
+        added: Effective number of unlabelled nodes in each refined mean: the sum of their
+            weights.
     """
 
     counts: NDArray[np.int64]
@@ -152,33 +163,34 @@ class LabelledClasses:
 
     @property
     def scarcity(self) -> Floats:
-        """:func:`label_scarcity` of each class."""
+        """Label scarcity of each class, see :func:`label_scarcity`."""
         return label_scarcity(self.counts)
 
     @property
     def few(self) -> NDArray[np.int64]:
-        """Numbers of the classes whose means are refined."""
+        """Indices of the classes with few labels, whose means are refined."""
         return np.flatnonzero(self.refinement)
 
     @property
     def refinement(self) -> Floats:
-        """Weight of unlabelled nodes in each class's mean, from 0 to 1."""
+        """Weight of unlabelled nodes in the mean of each class, from 0 to 1."""
         return np.clip(2.0 - self.counts / FEW, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class ClassVectors:
-    """Vectors of some classes that nodes are compared with; made once, used for every node.
+    """Class vectors that signals compare nodes with; computed once and used for every node.
 
     Args:
         vectors: For each kind of signal that compares rows with vectors (cosine, words, regression,
-            edge types) and each of its layers a vector for each class, as columns. For cosines
-            these are the direction of each mean from the centre, and before them the centre.
-        shifts: Products of these directions with the centre: layers x classes.
+            edge types) and each of its layers, a matrix with one column per class. For cosines,
+            the first column is the centre, and the others are the directions from the centre to
+            the class means.
+        shifts: Products of the cosine directions with the centre: layers x classes.
         squares: Squared length of the centre of each layer.
-        starts: Labels of each class, from which heat starts.
-        heat: Heat from them at all nodes; None without diffusion.
-        scarcity: How few labels each class has; zeros if that is not to count.
+        starts: Row numbers of each class's labels, where diffusion starts.
+        heat: Heat that diffuses from these labels to all nodes; None without diffusion.
+        scarcity: Label scarcity of each class; zeros if the term for few labels is off.
     """
 
     vectors: dict[str, LayerVectors]
@@ -196,12 +208,15 @@ class ClassVectors:
         centre: Sequence[Floats],
         background: dict[int, Floats],
     ) -> "ClassVectors":
-        """Make the vectors that depend on means; the others are empty.
+        """Create the vectors for cosines and words, which depend on means; leave the others empty.
 
         Args:
-            background: For each layer whose words are compared the mean row of all nodes.
+            features: Propagated features of all nodes.
+            means: For each layer, the mean row of each class.
+            centre: For each layer, the mean of the first classes' means.
+            background: For each layer used by word signals, the mean row of all nodes.
         """
-        # Means of edge types, behind the others, have no centre.
+        # The last layers are means by edge type; they have no centre.
         away = [rows - middle for rows, middle in zip(means, centre, strict=False)]
         for direction in away:
             direction /= np.linalg.norm(direction, axis=1, keepdims=True) + 1e-12
@@ -210,7 +225,7 @@ class ClassVectors:
             layer: features.weighed(_word_log_ratios(means[layer], usual))
             for layer, usual in background.items()
         }
-        # Row by row, because the rounding of matrix products depends on the other rows.
+        # Computed row by row, because the rounding of matrix products depends on the other rows.
         shifts = [np.einsum("ij,j->i", *pair) for pair in zip(away, centre, strict=True)]
         squares = np.array([row @ row for row in centre])
         directions = dict(enumerate(map(features.weighed, stacked)))
@@ -218,7 +233,7 @@ class ClassVectors:
 
     @cached_property
     def side_by_side(self) -> dict[int, tuple[Floats, dict[str, slice]]]:
-        """Vectors of all kinds side by side, and the columns of each kind, by layer."""
+        """For each layer, one matrix of all vectors, and the column range of each signal kind."""
         layers: dict[int, dict[str, Floats]] = {}
         for kind, vectors in self.vectors.items():
             for layer, part in vectors.items():
@@ -231,7 +246,7 @@ class ClassVectors:
         return found
 
     def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
-        """Return the vectors of some of the classes."""
+        """Return the vectors of the classes at the given indices."""
         with_centre = np.concatenate(([0], columns + 1))
         return replace(
             self,
@@ -249,7 +264,7 @@ class ClassVectors:
         )
 
     def hashes(self) -> list[str]:
-        """Return for each class a hash of all that its signals depend on, beside the graph."""
+        """Return, for each class, a hash of all inputs of its signals except the graph."""
         directions = list(self.vectors["cosine"].values())
         shared = content_hash(self.squares, *(part[:, 0] for part in directions))
         matrices = [part[:, 1:] for part in directions]
@@ -263,20 +278,20 @@ class ClassVectors:
 
 
 def label_scarcity(counts: NDArray[np.int64]) -> Floats:
-    """Return how few labels classes have: larger for fewer."""
+    """Return the label scarcity of each class: a number that is larger for fewer labels."""
     return np.log1p(PLENTY / counts)
 
 
 def _word_log_ratios(means: Floats, background: Floats) -> Floats:
-    r"""Return :math:`\log \frac{q_c + b}{2b}`: how much each word speaks for each class.
+    r"""Return the evidence of each word for each class, :math:`\log \frac{q_c + b}{2b}`.
 
     The product with a row of word weights is the log-likelihood ratio of a multinomial naive
-    Bayes, smoothed by the background :math:`b`, the mean row of all nodes: a word that a class's
-    few labels do not have counts against the class no more than chance would.
+    Bayes classifier. The background :math:`b`, the mean row of all nodes, smooths it: a word that
+    is missing in the few labels of a class is only weak evidence against the class.
 
     >>> _word_log_ratios(np.array([[0.3, 0.1]]), np.array([0.1, 0.1])).round(3).tolist()
     [[0.693, 0.0]]
     """
-    # Rows added after the background was computed may be negative, which no frequency is.
+    # Rows added later may contain negative numbers, which cannot be word frequencies.
     ratios: Floats = np.log((np.maximum(means, 0.0) + background) / (2.0 * background))
     return ratios

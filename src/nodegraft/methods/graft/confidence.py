@@ -1,7 +1,7 @@
 """Confidence: calibrated probabilities, the open-set score, and shares of classes.
 
-``scipy.special`` is imported where it is needed: it is slow to import, and most of the library does
-without.
+The functions import ``scipy.special`` themselves: it is slow to import, and most of the library
+does not need it.
 """
 
 from collections.abc import Sequence
@@ -14,54 +14,56 @@ from nodegraft.graph.edges.matrix import IntArray
 Floats = NDArray[np.float64]
 
 UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 50.0])
-"""Coefficients that leave probabilities as they are, but for the estimated shares of classes."""
+"""Coefficients that change probabilities by the estimated class shares only."""
 
 CROWDING = 0.5
-"""How much lower confidence is with more classes than in practice, in log-odds for each factor e.
-Practice cannot find it: it was chosen on streams of known and validation classes of four graphs."""
+"""Decrease of confidence where there are more classes than in practice, in log-odds for each factor
+e. Practice cannot estimate it. It was chosen on streams of known and validation classes of four
+graphs."""
 
 ALWAYS_KNOWN = np.array([0.0, 50.0])
-"""Coefficients of an open-set score under which every node is of a known class."""
+"""Open-set coefficients for which every node belongs to a known class."""
 
 BELIEVED = 0.5
-"""Factor for the log-odds of the estimated share of nodes of known classes: the estimate is too
-high where classes with few labels attract nodes of unknown ones. Chosen as :data:`CROWDING` was."""
+"""Factor for the log-odds of the estimated share of nodes of known classes. The estimate alone is
+too high where classes with few labels attract nodes of unknown classes. The value was chosen like
+:data:`CROWDING`."""
 
 CLASS_ROUNDS, SHARE_ROUNDS = 10, 50
-"""Rounds of expectation maximisation for shares of classes and for the share of known classes."""
+"""Number of expectation-maximisation steps for class shares and for the share of known classes."""
 
 LEAST = 1e-300
-"""Least probability of a class: otherwise the other classes of a node could add up to 0."""
+"""Minimum probability of a class. Without it, the other classes of a node could add up to 0."""
 
 SLOPE_PENALTY = 1e-4
-"""Penalty on squared slopes: keeps them finite if predictors separate the cases without error."""
+"""Penalty on squared slopes; keeps them finite if the predictors separate the cases perfectly."""
 
 STEPS, HALVINGS = 100, 30
-"""Largest number of Newton steps, and of attempts at each; fewer than ten steps are usual."""
+"""Maximum number of Newton steps, and of step halvings in each; fewer than ten steps are usual."""
 
 CLOSE = 1e-9
-"""Newton's method ends where a step promises to lower the cost by less, for each unit of weight."""
+"""Tolerance of Newton's method: it stops if a step would lower the cost per unit weight by less."""
 
 
 def fit_calibration(
     predictions: Sequence[tuple[Floats, Floats, NDArray[np.bool_]]], trust: Floats | None = None
 ) -> Floats:
-    r"""Fit the coefficients of a confidence that is calibrated in practice.
+    r"""Fit the coefficients of the confidence on predictions of practice rounds.
 
     .. math:: \sigma\Bigl(a_1 \operatorname{logit} p + a_2 e + a_3 \bar e + a_0
         - \tfrac{1}{2} \max\bigl(0, \log \tfrac{C}{C_0}\bigr)\Bigr)
 
-    Platt's scaling of the probability :math:`p` of the predicted class, given shares of classes,
-    with terms for how few labels that class has (:math:`e`) and the other classes have
-    (:math:`\bar e`, their mean by probability). The last term is not fitted: it is for more known
-    classes :math:`C` than the :math:`C_0` of practice. If all predictions are right, or all wrong,
-    :math:`p` is not changed.
+    This is Platt scaling of the probability :math:`p` of the predicted class, given the class
+    shares. Two terms are for the label scarcity of the predicted class (:math:`e`) and of the
+    other classes (:math:`\bar e`, their mean weighted by probability). The last term is not
+    fitted: it lowers confidence if there are more known classes :math:`C` than the :math:`C_0` of
+    practice. If all predictions are right, or all wrong, :math:`p` is not changed.
 
     Args:
-        predictions: One triple a round: probabilities (node x class) before calibration, the label
-            scarcity of each class, and which predictions were right. Scarcity is larger for fewer
-            labels, such as log(1 + 100 / labels).
-        trust: How much each prediction counts, round after round; None if all count 1.
+        predictions: One triple per round: probabilities (node x class) before calibration, the
+            label scarcity of each class, and whether each prediction was right. Scarcity is larger
+            for fewer labels, such as log(1 + 100 / labels).
+        trust: Weight of each prediction, round by round; None if all have weight 1.
     """
     correct = np.concatenate([right for _, _, right in predictions])
     if correct.all() or not correct.any():
@@ -82,9 +84,14 @@ def fit_calibration(
 def _predictors(
     probabilities: Floats, scarcity: Floats, shares: Floats
 ) -> tuple[Floats, IntArray, Floats, Floats]:
-    """Return the predictors, the predicted classes, the probabilities of the other classes (0 for
-    the predicted one), and their sums. Large matrices are read few times: this is done for every
-    node that is predicted."""
+    """Return the predictors of the calibration, and the other classes' probabilities.
+
+    The function runs for every predicted node, so it reads large matrices few times.
+
+    Returns:
+        The predictors, the predicted classes, the probabilities of the other classes (0 for the
+        predicted class), and the sums of these probabilities.
+    """
     nodes, top = np.arange(len(probabilities)), probabilities.argmax(axis=1)
     likely = probabilities[nodes, top] * shares[top] / (probabilities @ shares)
     rivals = np.maximum(probabilities, LEAST)
@@ -97,10 +104,9 @@ def _predictors(
 def calibrated_probabilities(
     probabilities: Floats, scarcity: Floats, shares: Floats, coefficients: Floats
 ) -> Floats:
-    """Return probabilities in which the largest of a row is calibrated.
+    """Calibrate the largest probability of each row, and scale the others to a sum of 1.
 
-    The others share the rest in proportion. The predicted class stays the same: the largest never
-    falls below the second.
+    The predicted class does not change: the largest probability stays above the second largest.
 
     >>> probabilities = np.array([[0.6, 0.3, 0.1]])
     >>> doubled = np.array([2.0, 0.0, 0.0, 0.0, np.log(3.0)])
@@ -109,8 +115,10 @@ def calibrated_probabilities(
     [[0.692, 0.231, 0.077]]
 
     Args:
-        probabilities: Before calibration: one row a node, one column a class, adding up to 1.
+        probabilities: Probabilities before calibration: nodes x classes; each row adds up to 1.
         scarcity: Label scarcity of each class, as in :func:`fit_calibration`.
+        shares: Estimated share of each class among all nodes.
+        coefficients: Coefficients from :func:`fit_calibration`.
     """
     from scipy.special import expit
 
@@ -121,7 +129,7 @@ def calibrated_probabilities(
     linear = predictors @ slopes + offset
     linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
     second = out.max(axis=1)
-    # A little above the second: at a tie another class would be predicted.
+    # The value stays a little above the second largest: a tie could change the predicted class.
     confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
     out *= ((1.0 - confidence) / others)[:, None]
     out[np.arange(len(out)), top] = confidence
@@ -129,17 +137,18 @@ def calibrated_probabilities(
 
 
 def fit_open_set(known: Floats, unknown: Floats) -> Floats:
-    r"""Fit the coefficients of :math:`\sigma(a s + d)`, the chance that a node is of a known class.
+    r"""Fit the coefficients of :math:`\sigma(a s + d)`, the chance that a node's class is known.
 
-    :math:`s` is the node's best score. Probabilities do not serve: they add up to 1 among the known
-    classes, even for a node that resembles none. Half of all nodes count as nodes of unknown
-    classes here; :func:`share_of_known_classes` estimates how many there are in use.
+    :math:`s` is the node's best score. Probabilities cannot be used: they add up to 1 over the
+    known classes, even for a node that resembles none of them. The fit assumes that half of all
+    nodes belong to unknown classes; :func:`share_of_known_classes` estimates the actual share.
 
     >>> slope, offset = fit_open_set(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
     >>> bool(slope > 0), float(-offset / slope).__round__(1)
     (True, 2.5)
 
     Args:
+        known: Best scores of nodes of known classes.
         unknown: Best scores of nodes of unknown classes.
     """
     best = np.concatenate((known, unknown))[:, None]
@@ -150,11 +159,16 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
 
 
 def known_class_probability(scores: Floats, coefficients: Floats, share: float = 0.5) -> Floats:
-    """Return the chance of each node to be of a known class.
+    """Return the chance that each node belongs to a known class.
 
     >>> scores = np.array([[1.0, 2.0], [9.0, 0.0]])
     >>> known_class_probability(scores, np.array([1.0, -2.0])).round(3).tolist()
     [0.5, 0.999]
+
+    Args:
+        scores: Scores of each node and class.
+        coefficients: Coefficients from :func:`fit_open_set`.
+        share: Share of nodes of known classes among all nodes.
     """
     from scipy.special import expit, logit
 
@@ -166,14 +180,15 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
 def share_of_known_classes(chances: Floats) -> float:
     """Estimate the share of nodes of known classes among all nodes.
 
-    It is the share of largest likelihood (expectation maximisation, with one node of each side
-    added beforehand), moved towards one half (:data:`BELIEVED`).
+    The maximum-likelihood estimate is found by expectation maximisation, with one node added to
+    each side beforehand. It is then moved towards one half (:data:`BELIEVED`).
 
     >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
     0.75
 
     Args:
-        chances: Chances of a fair sample, if half of all nodes were of known classes.
+        chances: For a random sample of nodes, the chance that each belongs to a known class,
+            assuming that half of all nodes do.
     """
     from scipy.special import expit, logit
 
@@ -188,15 +203,15 @@ def share_of_known_classes(chances: Floats) -> float:
 def responsibilities(scores: Floats) -> Floats:
     r"""Return :math:`r_{ic} \propto \pi_c \exp s_{ic}`, with class shares :math:`\pi`.
 
-    Shares start even and are estimated in turn with the responsibilities (expectation
-    maximisation, with one node of each class added beforehand).
+    Expectation maximisation estimates shares and responsibilities in turn. It starts with equal
+    shares, and one node is added to each class beforehand.
 
     >>> found = responsibilities(np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 0.1]]))
     >>> found.round(2).tolist()
     [[0.95, 0.05], [0.95, 0.05], [0.7, 0.3]]
 
     Args:
-        scores: Log-odds of each node and class, up to a constant for each node.
+        scores: Log-odds of each class for each node, up to a constant for each node.
     """
     from scipy.special import softmax
 
@@ -213,12 +228,13 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
     [0.71, 0.29]
 
     Args:
-        likely: Probabilities of a fair sample of nodes, if all classes had the same size.
+        likely: Class probabilities of a random sample of nodes, assuming classes of equal size.
+        rounds: Number of steps of expectation maximisation.
     """
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
     for _ in range(rounds):
-        # Column sums of the posterior, which itself is not needed.
+        # Only the column sums of the posterior are needed, so it is not stored.
         sums = shares * ((1.0 / (likely @ shares)) @ likely)
         shares = (sums + 1.0) / (nodes + classes)
     return shares
@@ -235,17 +251,18 @@ def _log_odds(probabilities: Floats) -> Floats:
 def logistic_coefficients(
     predictors: Floats, is_positive: NDArray[np.bool_], weights: Floats | None = None
 ) -> Floats:
-    """Return the slope of each predictor, then the offset, of largest likelihood.
+    """Fit a logistic regression, and return the slope of each predictor, then the offset.
 
     >>> found = logistic_coefficients(np.arange(4.0)[:, None], np.array([False, True, False, True]))
     >>> bool(found[0] > 0), float(-found[1] / found[0]).__round__(2)
     (True, 1.5)
 
     Args:
-        is_positive: The answer of each case; both answers must occur.
-        weights: How much each case counts; None if all count 1.
+        predictors: One row per case, one column per predictor.
+        is_positive: Whether each case is positive; both values must occur.
+        weights: Weight of each case; None if all have weight 1.
     """
-    # Imported late, because it is slow to import and only a fit needs it.
+    # This import is slow, and only a fit needs it.
     from scipy.special import expit
 
     scale = predictors.std(axis=0)
@@ -265,7 +282,7 @@ def logistic_coefficients(
         chances = expit(rows @ found)
         slope = rows.T @ (counts * (chances - is_positive)) + penalty * found
         curved = counts * chances * (1.0 - chances)
-        # A little on the diagonal: of predictors that are the same, both get half.
+        # A small number on the diagonal splits the slope evenly between identical predictors.
         curvature = rows.T @ (curved[:, None] * rows) + np.diag(penalty + 1e-12 * counts.sum())
         step = np.linalg.solve(curvature, slope)
         if slope @ step < CLOSE * counts.sum():

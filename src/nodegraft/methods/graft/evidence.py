@@ -1,4 +1,4 @@
-"""Evidence of one view of a graph: vectors of classes, values of signals, refined means."""
+"""Signal computation on one view of a graph: class vectors, signal values, refined means."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,29 +18,29 @@ from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
 REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
-"""Penalties of the regression on hops and of that on edge types, in which rows have length 1."""
+"""Ridge penalty of the regression on hops and of that on edge types; rows have length 1."""
 
 POOL = 4096
-"""Number of unlabelled nodes that refine means: this many of a fair sample, and at most this many
-near classes with few labels."""
+"""Maximum number of unlabelled nodes that refine means: this many from a random sample, and this
+many near classes with few labels."""
 
 NEAR = 100
-"""Number of nodes near each class with few labels, unless together they would be more than
+"""Number of nodes taken near each class with few labels; fewer if their total would exceed
 :data:`POOL`."""
 
 
 class Evidence:
-    """Signals of one view of a graph, and all that they are computed from but the classes.
+    """Signals of one view of a graph, with all their inputs except the classes.
 
     Args:
-        features: Rows of all nodes, in a view whose edge types are weighted.
-        background: For each hop the mean row of all nodes; no rows where words are not compared.
-        times: Diffusion times; none for no diffusion.
-        even_times: Numbers of those with almost even heat, whose differences have a large weight:
-            peaks are left out of the mean that heat is compared with.
-        ridge: Whether a regression among the first classes counts.
-        few_labels: Whether the term for few labels counts.
-        means: Means of labels that are already known.
+        features: Propagated features of all nodes, in a view with weighted edge types.
+        background: For each hop, the mean row of all nodes; no rows if word signals are off.
+        times: Diffusion times; empty if diffusion is off.
+        even_times: Indices of the diffusion times at which heat is almost even and small
+            differences have a large weight. Peaks are left out of their mean heat.
+        ridge: Whether the regression among the first classes is used.
+        few_labels: Whether the term for few labels is used.
+        means: Cache of label means to reuse; None for a new one.
     """
 
     def __init__(
@@ -78,16 +78,16 @@ class Evidence:
             edge_types=bool(features.blocks),
             has_features=features.view.num_features > 0,
         )
-        """All signals."""
+        """All signals, in the order of their weights."""
 
     def grown(self, view: GraphView) -> "Evidence | None":
-        """Return the evidence of a graph that has grown, reusing means whose rows did not change.
+        """Return the evidence of a graph that has grown; means of unchanged rows are reused.
 
         Args:
-            view: Visible part of the graph now, with weighted edge types.
+            view: Visible part of the grown graph, with weighted edge types.
 
         Returns:
-            None if the graph did not grow from the one of this evidence.
+            The new evidence; None if this graph is not an extension of the old one.
         """
         growth = view.growth_since(self.view)
         if growth is None:
@@ -97,7 +97,11 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence of rows that are not in the graph, without means of labels."""
+        """Return the evidence of rows that are not in the graph.
+
+        Args:
+            view: Graph view that contains these rows.
+        """
         own = self.features
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)
@@ -111,13 +115,14 @@ class Evidence:
         first: NDArray[np.int64],
         practice: bool = False,
     ) -> LabelledClasses:
-        """Return classes with the mean rows of their labels, and regressions among the first ones.
+        """Compute mean rows of each class's labels, and regressions among the first classes.
 
         Args:
+            labels: Row numbers of the labels used for each class.
             counts: Number of labels of each class, including those not in ``labels``.
-            first: Numbers of the first classes, which fix the centre and the regressions.
-            practice: Whether inner products of other labels may be reused: faster, but the last
-                bits depend on which.
+            first: Indices of the first classes, which define the centre and the regressions.
+            practice: Whether cached inner products of a larger set of labels may be reused. This
+                is faster, but the rounding then depends on that set.
         """
         starts = tuple(np.sort(rows) for rows in labels)
         means = self._means.of(starts)
@@ -128,10 +133,11 @@ class Evidence:
         return LabelledClasses(counts, starts, means, centre, weights)
 
     def class_vectors(self, classes: LabelledClasses, lasting: bool = False) -> ClassVectors:
-        """Return the vectors that nodes are compared with.
+        """Return the class vectors that signals compare nodes with.
 
         Args:
-            lasting: Whether to store heat, so that the next process finds it.
+            classes: Labelled classes; their refined means are used if there are any.
+            lasting: Whether to cache heat on disk for later processes.
         """
         means = classes.means if classes.refined is None else classes.refined
         vectors = ClassVectors.of_means(self.features, means, classes.centre, self._background)
@@ -149,10 +155,11 @@ class Evidence:
         )
 
     def heat(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
-        """Return the heat from sets of rows at all nodes.
+        """Return the heat that diffuses from sets of nodes to all nodes.
 
         Args:
-            lasting: Whether to store it, so that the next process finds it.
+            starts: Row numbers of each set of nodes.
+            lasting: Whether to cache the heat on disk for later processes.
         """
         table = self.view.diffusion(starts, self.times, lasting)
         return table.without_peaks(np.array(self.even_times)) if self.even_times else table
@@ -160,15 +167,21 @@ class Evidence:
     # Values of signals.
 
     def nodes(self, rows: IntArray) -> NodeBatch:
-        """Return nodes as signals see them.
+        """Return a batch of nodes with the features that signals need.
 
         Args:
-            rows: Row numbers, each once and ascending.
+            rows: Row numbers of the nodes, ascending and without duplicates.
         """
         return NodeBatch(self.features.rows(rows), self.view.positions(rows))
 
     def values(self, nodes: NodeBatch, classes: ClassVectors, dtype: type = np.float64) -> Signals:
-        """Return the values of all signals: signal x node x class."""
+        """Return the values of all signals: signal x node x class.
+
+        Args:
+            nodes: Nodes to compute signals for.
+            classes: Class vectors to compare the nodes with.
+            dtype: Number type of the result.
+        """
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
             for place, signal in zip(found, self.signals, strict=True):
@@ -178,7 +191,14 @@ class Evidence:
     def refresh(
         self, signals: Sequence[Signal], values: Signals, nodes: NodeBatch, classes: LabelledClasses
     ) -> None:
-        """Replace, in place, the values that refined means change."""
+        """Update, in place, the signal values that depend on refined means.
+
+        Args:
+            signals: Signals, in the order of ``values``.
+            values: Signal values to update: signal x node x class.
+            nodes: Nodes of these values.
+            classes: Classes with refined means.
+        """
         few = classes.few
         if not few.size or classes.refined is None:
             return
@@ -193,18 +213,20 @@ class Evidence:
     # Unlabelled nodes.
 
     def sample(self, without: IntArray) -> IntArray:
-        """Return a fair sample of the unlabelled nodes.
+        """Return a random sample of the unlabelled nodes.
 
         Args:
-            without: Rows that must not be in it, such as labels.
+            without: Row numbers to exclude, such as labels.
         """
         return self.view.sampled(POOL, without)
 
     def pool(self, classes: LabelledClasses, sample: IntArray, without: IntArray) -> IntArray:
-        """Return the unlabelled nodes that refine means: a fair sample, and nodes near few labels.
+        """Return the unlabelled nodes that refine means.
 
         Args:
-            without: Rows that must not be in it, such as labels.
+            classes: Classes; nodes near those with few labels are added to the sample.
+            sample: Random sample of unlabelled nodes.
+            without: Row numbers to exclude, such as labels.
         """
         parts = [sample]
         if self.times:
@@ -216,13 +238,19 @@ class Evidence:
     def refined(
         self, classes: LabelledClasses, nodes: NodeBatch, scores: Floats, open_set: Floats
     ) -> LabelledClasses:
-        r"""Return classes with refined means, of those that have few labels:
+        r"""Return the classes, with refined means for those that have few labels:
 
         .. math:: q_c = \frac{\sum_{labels} z + \sum_i k_i r_{ic} z_i}{n_c + \sum_i k_i r_{ic}}
 
         with :math:`r_{ic}` times :attr:`LabelledClasses.refinement`. :math:`k_i` is the chance that
-        a node is of a known class: nodes of unknown classes must not move the mean of the class
-        that they resemble most.
+        a node belongs to a known class: nodes of unknown classes must not change the mean of the
+        class that they resemble most.
+
+        Args:
+            classes: Labelled classes.
+            nodes: Unlabelled nodes.
+            scores: Scores of these nodes: nodes x classes.
+            open_set: Coefficients of the open-set score.
         """
         few = classes.few
         known = known_class_probability(scores, open_set)

@@ -1,4 +1,4 @@
-"""Explanation of a prediction: what each signal gave, and which labels that came from."""
+"""Explanation of a prediction: the contribution of each signal and of single labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,16 +11,20 @@ from nodegraft.methods.graft.signals import FLOOR, SignalKind
 from nodegraft.methods.linear.ridge import centred_cosines, cosine_contributions
 
 NAMED_LABELS = 5
-"""Number of labels in an explanation."""
+"""Maximum number of labels in an explanation."""
 
 
 def explain_prediction(
     derivation: Derivation, row: int, parts: Floats, shares: Floats, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what spoke for the prediction and for the runner-up, as plain JSON.
+    """Return contributions of signals to the two best classes, and of labels to the best, as JSON.
 
     Args:
-        parts: What each signal gave to each class: classes x signals.
+        derivation: Derived values of the model.
+        row: Row number of the node.
+        parts: Contribution of each signal to the score of each class: classes x signals.
+        shares: Probability of each class.
+        names: Names of the classes.
     """
     best, *rest = np.argsort(-parts.sum(axis=1), kind="stable").tolist()
     second = rest[0] if rest else best
@@ -48,9 +52,9 @@ def explain_prediction(
 
 
 def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:
-    r"""Return what each label of a class gave to a node's cosines, and what unlabelled nodes gave.
+    r"""Return the contributions of a class's labels, and of unlabelled nodes, to a node's cosines.
 
-    A cosine with a mean is a sum over the rows in the mean: label :math:`j` gives
+    A cosine with a mean is a sum over the rows in the mean: label :math:`j` contributes
     :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
     """
     classes, features = derivation.classes, derivation.evidence.features
@@ -72,17 +76,21 @@ def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Flo
 
 
 def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
-    """Return what each label of a class gave to a node by diffusion, above a node without heat.
+    """Return the contribution of each label of a class to a node's diffusion score.
+
+    Contributions are relative to a node without heat.
 
     Args:
-        column: Number of the class, in the order of names.
+        derivation: Derived values of the model.
+        row: Row number of the node.
+        column: Index of the class in ``derivation.classes``.
     """
     evidence, labels = derivation.evidence, derivation.classes.labels[column]
     if not evidence.times:
         return np.zeros(labels.size)
     node = np.array([row])
-    # One pass from the node instead of one from each label: what reaches the node from a label is
-    # in proportion to what reaches the label from the node, times the root of the label's degree.
+    # One diffusion from the node replaces one diffusion from each label: heat from a label to the
+    # node is proportional to heat from the node to the label, times the root of the label's degree.
     heat = evidence.view.diffused([node], labels, evidence.times)[:, :, 0]
     heat *= evidence.view.degree_roots(labels)
     together = evidence.heat([labels]).shares(evidence.view.positions(node))[:, 0, 0]
@@ -92,6 +100,6 @@ def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
 
 
 def _weights(derivation: Derivation, kind: SignalKind) -> Floats:
-    """Return the weights of the signals of a kind."""
+    """Return the weights of all signals of one kind."""
     of_kind = [signal.kind == kind for signal in derivation.evidence.signals]
     return derivation.scoring.weights[of_kind]

@@ -1,4 +1,4 @@
-"""Graft: class means by hop, words, diffusion and two regressions, mixed into one score."""
+"""Graft: class means by hop, words, diffusion and two regressions, combined into one score."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -36,17 +36,19 @@ from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.mixed import mixed_episodes
 
 SAMPLE = 16_384
-"""Number of nodes in the background of words."""
+"""Number of sampled nodes from which the background word frequencies are computed."""
 
 STEEP = 5.0
-"""A diffusion time with a larger weight has almost even heat: on real graphs weights are up to 1.5,
-on large random graphs 40. A label without edges would lower the scores of its class everywhere
-else by its share of the heat, times this weight."""
+"""Weight above which the heat at a diffusion time counts as almost even.
+
+On real graphs weights are up to 1.5, on large random graphs up to 40. Without a correction, a label
+without edges would lower the scores of its class at all other nodes by its share of the heat times
+this weight."""
 
 
 @dataclass(kw_only=True)
 class Graft(Derived[Derivation]):
-    r"""Score by a weighted sum of signals; nothing is trained but the weights:
+    r"""Classifier whose score is a weighted sum of signals; only the weights are fitted:
 
     .. math:: s_{ic} = \sum_h w_h \cos(z_i^h - \mu^h, q_c^h - \mu^h)
         + \sum_{h \in \{0, H\}} u_h\, z_i^h \cdot \log \frac{q_c^h + b^h}{2 b^h}
@@ -54,26 +56,27 @@ class Graft(Derived[Derivation]):
         + g \log(\max(0, z_i^\top w_c) + 0.1) + g' \log(\max(0, y_i^\top w'_c) + 0.1)
         + k \log\Bigl(1 + \frac{100}{n_c}\Bigr)
 
-    - :math:`z^h` are rows of :math:`S^h X` for :math:`h \le H`, columns weighted by how rare they
-      are, of length 1. If edges have a direction there are two more: the features that edges lead
-      to, and those that they come from.
-    - :math:`q_c^h` is the mean of a class's :math:`n_c` labels and, if these are few, of the
-      unlabelled nodes that the score before assigns to the class; :math:`\mu^h` the mean of the
-      first classes' means; :math:`b^h` the mean of all nodes.
+    - :math:`z^h` are rows of :math:`S^h X` for :math:`h \le H`, with columns weighted by their
+      rarity, scaled to length 1. If edges have a direction, there are two more kinds of rows: the
+      features of the nodes that edges lead to, and of those that edges come from.
+    - :math:`q_c^h` is the mean of a class's :math:`n_c` labels. If these are few, it includes the
+      unlabelled nodes that the previous stage assigns to the class. :math:`\mu^h` is the mean of
+      the first classes' means, and :math:`b^h` the mean of all nodes.
     - :math:`m^t_c = D^{-1/2} e^{-t (I - S)} s_c` is the heat that diffuses from the class's labels
       in time :math:`t`, divided by the root of each node's degree; :math:`\bar m` is its mean over
       all nodes. Edge types are weighted by how often they join nodes of one class.
-    - :math:`z_i^\top w_c` is a ridge regression among the first classes' labels, which a later
-      class joins by its mean (:class:`~nodegraft.methods.linear.dual.FrozenRidge`);
-      :math:`y_i^\top w'_c` is a second one, on a node's own features and those of its neighbours, a
-      block for each edge type and direction. It learns from neighbours of other classes.
+    - :math:`z_i^\top w_c` is a ridge regression among the first classes' labels; a later class is
+      added by its mean (:class:`~nodegraft.methods.linear.dual.FrozenRidge`).
+      :math:`y_i^\top w'_c` is a second regression, on a node's own features and those of its
+      neighbours, with a block for each edge type and direction. It can use neighbours of other
+      classes.
     - The last term compensates for few labels: the mean of five nodes lies further from all nodes
       than that of five hundred.
 
-    The weights :math:`w, u, v, g, g' \ge 0` and :math:`k` are those under which known classes, some
-    of them with few labels, are most likely (:mod:`nodegraft.streams.episodes.mixed`). They scale
-    the score to log-odds. The model consists of its labels and these weights: everything else is
-    derived from them and the current graph.
+    The weights :math:`w, u, v, g, g' \ge 0` and :math:`k` maximise the likelihood of known classes
+    in practice episodes, where some classes have few labels
+    (:mod:`nodegraft.streams.episodes.mixed`). They scale the score to log-odds. The model consists
+    of its labels and these weights; everything else is derived from them and the current graph.
     """
 
     hops: NonNegativeInt = 2
@@ -81,61 +84,63 @@ class Graft(Derived[Derivation]):
     Each hop costs a pass over all edges once per graph."""
 
     diffusion: bool = True
-    """Whether heat that diffuses from the labels along edges counts. It costs a pass over all edges
-    for each new class, unless practice finds that it does not help."""
+    """Whether scores use heat that diffuses from the labels along edges. It costs a pass over all
+    edges for each new class, unless practice finds that it does not help."""
 
     far_diffusion: bool = True
-    """Whether long diffusion times count beside those that stay near the labels."""
+    """Whether long diffusion times are used in addition to short ones."""
 
     kept_labels: PositiveInt = 1000
-    """Maximum number of labels of a class in means and diffusion, by the hash of their keys."""
+    """Maximum number of labels of each class in means and diffusion. Labels are selected by the
+    hash of their keys."""
 
     rare_words: bool = True
-    """Whether sparse columns have a larger weight the fewer nodes have them."""
+    """Whether sparse feature columns that few nodes have get a larger weight."""
 
     words: bool = True
-    """Whether words count by how much more often a class has them; without effect on features that
-    are dense or negative."""
+    """Whether scores use how much more frequent each word is in a class than in all nodes. Has no
+    effect if features are dense or negative."""
 
     edge_kinds: bool = True
     """Whether edge types are weighted by how often they join nodes of one class."""
 
     directions: bool = True
-    """Whether the two directions of edges count apart, if edges have a direction."""
+    """Whether the two directions of edges are separate signals, if edges have a direction."""
 
     ridge: bool = True
-    """Whether a regression among the first classes counts; later classes join by their means."""
+    """Whether scores use a regression among the first classes; later classes are added by their
+    means."""
 
     typed_blocks: bool = True
-    """Whether a second regression counts, on a node's own features and those of its neighbours by
-    edge type and direction: it learns from neighbours of other classes. It is used only if edges
-    have several types or a direction, and practice finds that it helps; with the 16 edge types that
-    have most edges."""
+    """Whether scores use a second regression, on a node's own features and those of its neighbours
+    by edge type and direction. It can use neighbours of other classes. It is used only if edges
+    have several types or a direction, and if practice finds that it helps. It is limited to the 16
+    edge types with the most edges."""
 
     refine: bool = True
     """Whether unlabelled nodes refine the means of classes with few labels."""
 
     few_labels: bool = True
-    """Whether a term compensates for few labels, which make a class look further away."""
+    """Whether a term compensates for the lower scores of classes with few labels."""
 
     practise: bool = True
     """Whether the weights are fitted on known classes; otherwise default weights are used."""
 
     wrong_labels: bool = False
-    """Whether some labels may be wrong: confidence then weights labels by their chance to be right.
-    A node that looks like another class counts as a wrong label, too, so confidence is too high
-    where labels are right and features mislead."""
+    """Whether some labels may be wrong. If so, the calibration of confidence weights each label by
+    its chance to be right. A correctly labelled node that resembles another class is also treated
+    as a wrong label, so confidence is too high where features are misleading."""
 
     world: World = DEFAULT_WORLD
-    """Whether nodes may belong to classes that are not known (``open``) or every node belongs to a
-    known one (``closed``): see :mod:`nodegraft.model.confidence`. Nothing learned depends on it, so
-    ``set_params(world=…)`` needs no new fit."""
+    """Whether nodes may belong to unknown classes (``open``) or every node belongs to a known class
+    (``closed``): see :mod:`nodegraft.model.confidence`. Nothing learned depends on it, so
+    ``set_params(world=…)`` needs no refit."""
 
     rarity_: NDArray[np.float32] = learned()
     """Weight of every feature column."""
 
     background_: NDArray[np.float64] = learned()
-    """Mean row of each hop over a sample of all nodes; empty if words are not compared."""
+    """Mean feature row of each hop over a sample of all nodes; empty if word signals are off."""
 
     kinds_: dict[str, float] = learned()
     """Weight of each edge type."""
@@ -144,23 +149,23 @@ class Graft(Derived[Derivation]):
     """Weight of an edge type that appears after ``fit``."""
 
     directed_: bool = learned()
-    """Whether directions of edges count: edges had some at ``fit``."""
+    """Whether directions of edges are used, that is, edges had a direction at ``fit``."""
 
     block_types_: dict[str, bool] = learned()
-    """Edge types of the second regression, and whether each has directions; none if practice found
-    that it does not help."""
+    """Edge types of the second regression, and whether each has a direction; empty if practice
+    found that the regression does not help."""
 
     times_: NDArray[np.float64] = learned()
-    """Diffusion times that were selected by practice episodes."""
+    """Diffusion times that practice selected."""
 
     weights_: NDArray[np.float64] = learned()
-    """Weights of the signals for each stage."""
+    """Weight of each signal in each stage."""
 
     confidence_: NDArray[np.float64] = learned()
-    """Coefficients of calibrated probabilities."""
+    """Coefficients of the probability calibration."""
 
     open_set_: NDArray[np.float64] = learned()
-    """For each stage the coefficients of the open-set score."""
+    """Coefficients of the open-set score for each stage."""
 
     name: ClassVar[str] = "graft"
     summary: ClassVar[str] = (
@@ -180,7 +185,7 @@ class Graft(Derived[Derivation]):
         self.directed_ = self.directions and view.has_directions
         self.listener.step("propagate features", 0, 1)
         self.background_ = np.zeros((0, view.num_features))
-        # Ratios are odds only if features are counts.
+        # Word signals need features that are counts.
         if self.words and columns.are_counts:
             self.background_ = self._background(view)
         self.listener.step("propagate features", 1, 1)
@@ -191,10 +196,10 @@ class Graft(Derived[Derivation]):
             self.block_types_ = block_types(view)
         stages, rounds = self._practise(view, curriculum)
         weights = np.stack([stage.weights for stage in stages])
-        # Signals of diffusion come first.
+        # Diffusion signals come first in the list of signals.
         unused = np.flatnonzero(~weights[:, : self.times_.size].any(axis=0))
         self.times_ = np.delete(self.times_, unused)
-        # In the same order in memory as after loading: rounding depends on it.
+        # Use the memory layout that loading produces, because rounding depends on it.
         self.weights_ = np.ascontiguousarray(np.delete(weights, unused, axis=1))
         self.open_set_ = np.stack([stage.open_set for stage in stages])
         self.confidence_ = UNCALIBRATED
@@ -204,7 +209,7 @@ class Graft(Derived[Derivation]):
     def _practise(
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[Round]]:
-        """Return what practice found for each stage, and its rounds; drop signals without gain."""
+        """Fit the mixture of each stage on practice rounds; drop signals without gain."""
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
@@ -229,13 +234,13 @@ class Graft(Derived[Derivation]):
         return stages, rounds
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Drop what was derived from other labels; the next prediction derives it again."""
+        """Drop data derived from the previous labels; the next prediction recomputes it."""
         self._forget_derived()
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Drop what was derived from other labels; the next prediction derives it again."""
+        """Drop data derived from the previous labels; the next prediction recomputes it."""
         self._forget_derived()
 
     def derive(self, view: GraphView) -> Derivation:
@@ -245,7 +250,7 @@ class Graft(Derived[Derivation]):
             self.labels_.on(view, self.kept_labels),
             np.array([keys.size for keys in self.labels_.values()], dtype=np.int64),
             np.array([known.session == 0 for known in self._table.classes]),
-            # All labels, also those that are not used: none of them is unlabelled.
+            # All labels, including unused ones, so that none of them counts as an unlabelled node.
             view.rows_among(np.concatenate(list(self.labels_.values()))),
             list(map(Mixture, self.weights_, self.open_set_)),
             refine=self.refine,
@@ -253,7 +258,7 @@ class Graft(Derived[Derivation]):
         )
 
     def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
-        """Keep the classes; rows have their own features and the mean heat of their neighbours."""
+        """Return the derivation for new rows, which get the mean heat of their neighbours."""
         return value.for_rows(view.weighing(self._worth(view)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -273,8 +278,12 @@ class Graft(Derived[Derivation]):
     def known_class_probability(
         self, view: GraphView, scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the open-set score by the best score of a node, compared with nodes of classes
-        left out in practice, and by the share of such nodes. NaN without practice of that."""
+        """Return the chance that each node belongs to a known class.
+
+        It depends on the node's best score, calibrated on nodes of classes left out in practice,
+        and on the estimated share of nodes of known classes. It is NaN if practice had no nodes of
+        unknown classes.
+        """
         if not self._has_open_set_score:
             return np.full(len(scores), np.nan)
         return known_class_probability(
@@ -282,17 +291,19 @@ class Graft(Derived[Derivation]):
         )
 
     def share_of_known_classes(self, view: GraphView) -> float | None:
-        """Return the estimate from a fair sample; None without an open-set score."""
+        """Estimate the share of nodes of known classes; return None without an open-set score."""
         return self.derived(view).share_of_known if self._has_open_set_score else None
 
     @property
     def _has_open_set_score(self) -> bool:
-        """Whether practice had nodes of unknown classes, in the first stage, from which their share
-        is estimated, and in the last, which scores each node."""
+        """Whether the open-set score was fitted in the first and in the last stage.
+
+        The first stage estimates the share of nodes of known classes; the last scores each node.
+        """
         return bool((self.open_set_[[0, -1], 0] > 0).all())
 
     def check_learned(self) -> None:
-        """Require possible diffusion times, a weight for each signal, a background for each hop."""
+        """Check diffusion times, and the shapes of weights, coefficients and background."""
         times = self.times_
         if times.ndim != 1 or not ((times > 0) & np.isfinite(times)).all():
             raise ValueError("diffusion times must be a list of numbers above 0")
@@ -317,18 +328,19 @@ class Graft(Derived[Derivation]):
             raise ValueError("there must be a background for each hop, or none")
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """Return the rows of all hops side by side, each of length 1."""
+        """Return the propagated features of all hops side by side, each scaled to length 1."""
         layers = self._weighing(view).propagated(rows, self.hops)
         return side_by_side([weigh_columns(layer, self.rarity_) for layer in layers])
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
         """Explain a prediction by signals and labels.
 
-        ``for`` and ``for_runner_up`` add up to the scores of the two best classes. What cosines
-        gave to the best one is divided among its labels and, together, the unlabelled nodes that
-        refined its means; what diffusion gave, above a node without heat, among its labels. The
-        five labels that gave most are named. ``relations`` has the number of neighbours of the
-        node by edge type, and the weight of the type.
+        ``for`` and ``for_runner_up`` are signal contributions that add up to the scores of the two
+        best classes. The contribution of cosines to the best class is split into its labels and,
+        as one number, the unlabelled nodes that refined its means. The contribution of diffusion,
+        relative to a node without heat, is split into the labels. The five labels with the largest
+        contributions are listed. ``relations`` contains the weight of each edge type, and how many
+        neighbours the node has by it.
         """
         derivation, node = self.derived(view), np.array([row])
         parts = self.weights_[-1] * derivation.values(node)[:, 0].T
@@ -347,7 +359,7 @@ class Graft(Derived[Derivation]):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
-        # Survives changes: the evidence of a view does not depend on labels.
+        # Label changes keep this cache: the evidence of a view does not depend on labels.
         self._evidence_memo = LatestMemo[Evidence]()
 
     def _weighing(self, view: GraphView) -> GraphView:
@@ -359,7 +371,7 @@ class Graft(Derived[Derivation]):
     def _evidence(self, view: GraphView) -> Evidence:
         def new_evidence() -> Evidence:
             latest, weighted = self._evidence_memo.latest, self._weighing(view)
-            # No time is known to have almost even heat in practice, before there are weights.
+            # Practice has no weights yet, so all times are treated as not almost even.
             steep = (self.weights_[:, : self.times_.size] > STEEP).any(axis=0)
             times, even = tuple(self.times_.tolist()), tuple(np.flatnonzero(steep).tolist())
             blocks = tuple(typed_blocks(self.block_types_))

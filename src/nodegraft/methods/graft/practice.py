@@ -1,4 +1,4 @@
-"""Practice on known classes: signal weights, open-set score and confidence, without gradients."""
+"""Practice on known classes: fits signal weights, the open-set score and confidence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,21 +19,22 @@ from nodegraft.methods.linear import loglinear
 from nodegraft.streams.episodes.mixed import MixedEpisode, queried_nodes
 
 STAGES = 3
-"""Number of stages of scores: with the labels alone, then with means refined by the last scores."""
+"""Number of scoring stages. The first uses means of labels only; each later stage uses means that
+were refined with the scores of the previous stage."""
 
 LEAST_SPREAD = 0.01
-"""Least standard deviation of a diffusion signal among the classes: ten times the tolerance of
-diffusion. On real graphs it is 0.6 to 1.4."""
+"""Minimum standard deviation of a diffusion signal across classes: ten times the tolerance of the
+diffusion. On real graphs the deviation is 0.6 to 1.4."""
 
 STANDARD_ERRORS = 2.0
-"""Least gain of signals that practice may leave out, in standard errors."""
+"""Minimum gain, in standard errors, below which practice drops optional signals."""
 
 LEAST_NOISE = 0.05
-"""A smaller share of labels that look random does not count as wrong labels."""
+"""Minimum share of labels that look random; below it, no label is treated as wrong."""
 
 
 class Mixture(NamedTuple):
-    """Weights that turn signals into a score, and coefficients of its open-set score."""
+    """Signal weights, and coefficients of the open-set score."""
 
     weights: Floats
     """Weight of each signal: the score is their weighted sum."""
@@ -44,19 +45,20 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Episode of practice in its current stage.
+    """Practice episode with its signal values in the current stage.
 
     Args:
-        evidence: Where values come from.
-        signals: Signals that are left. The last one is for few labels: its weight may be negative.
-        classes: The classes of the episode.
-        queries: Queries of all episodes.
-        query_values: Values of the signals for them.
-        known: Places of this episode's queries among them.
-        targets: Column of the class of each of these.
-        unknown: Places of nodes that are of no class in this episode.
-        pool: Unlabelled nodes.
-        pool_values: Values of the signals for them.
+        evidence: Computes signal values.
+        signals: Signals in use. The last one is the term for few labels; its weight may be
+            negative.
+        classes: Classes of the episode.
+        queries: Query nodes of all episodes.
+        query_values: Signal values of ``queries``.
+        known: Positions of this episode's queries in ``queries``.
+        targets: Class index of each query at ``known``.
+        unknown: Positions in ``queries`` of nodes whose class is unknown in this episode.
+        pool: Unlabelled nodes that refine means.
+        pool_values: Signal values of ``pool``.
     """
 
     evidence: Evidence
@@ -72,16 +74,21 @@ class Round:
 
     @property
     def values(self) -> loglinear.Signals:
-        """Values of the signals for this episode's queries."""
+        """Signal values of this episode's queries."""
         return self.query_values[:, self.known]
 
     @property
     def unknown_values(self) -> loglinear.Signals:
-        """Values of the signals for nodes that are of no class in this episode."""
+        """Signal values of nodes whose class is unknown in this episode."""
         return self.query_values[:, self.unknown]
 
     def refined(self, mixture: Mixture) -> "Round":
-        """Return the round with refined means. Its values replace those of this one in place."""
+        """Return the round with refined means; signal values are updated in place, also in this
+        round.
+
+        Args:
+            mixture: Weights and open-set coefficients of the previous stage.
+        """
         if not self.classes.few.size:
             return self
         scores = np.tensordot(mixture.weights, self.pool_values, 1)
@@ -91,7 +98,7 @@ class Round:
         return replace(self, classes=classes)
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
-        """Return the round without some signals."""
+        """Return the round without the given signals."""
         left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,
@@ -110,12 +117,15 @@ def practise(
     kept_labels: int,
     listener: Listener,
 ) -> tuple[list[Mixture], list[Round]]:
-    """Return a mixture for each stage, and the rounds of the last one with the signals left.
+    """Fit a mixture for each stage; return these, and the rounds of the last stage.
 
     Args:
+        evidence: Computes signal values.
         episodes: Episodes made of known classes; at least one.
+        labelled: All labels of known classes.
         refine: Whether unlabelled nodes refine means.
-        kept_labels: Maximum number of labels of a class that are used.
+        kept_labels: Maximum number of labels used for each class.
+        listener: Receives progress.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)
@@ -138,7 +148,7 @@ def _play(
     kept_labels: int,
     listener: Listener,
 ) -> Iterator[Round]:
-    """Yield a round for each episode, with means of the labels alone."""
+    """Yield the first-stage round of each episode, with means of labels only."""
     rows = queried_nodes(episodes)
     queries = evidence.nodes(rows)
     for done, episode in enumerate(episodes, start=1):
@@ -149,7 +159,7 @@ def _play(
         classes = evidence.labelled(used, counts, np.arange(len(many)), practice=True)
         pool: IntArray = rows[:0]
         if refine and classes.few.size:
-            # Neither labels nor nodes of classes that are unknown in this episode.
+            # The pool excludes labels and nodes of classes that are unknown in this episode.
             absent = labelled.select(set(labelled) - set(many) - set(few))
             without = np.concatenate((many.rows(), few.rows(), absent.rows()))
             pool = evidence.pool(classes, evidence.sample(without), without)
@@ -157,7 +167,7 @@ def _play(
         listener.step("calibrate on known classes", done, len(episodes))
         query_values = evidence.values(queries, vectors, np.float32)
         pool_values = evidence.values(near, vectors, np.float32)
-        # Blocks of neighbours are large and not needed from here on.
+        # Drop blocks of neighbours: they are large and not needed any more.
         yield Round(
             evidence,
             evidence.signals,
@@ -173,12 +183,13 @@ def _play(
 
 
 def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
-    """Leave out diffusion times at which heat is almost even, whatever class it comes from.
+    """Drop diffusion times at which heat is almost even, whatever class it starts from.
 
-    The mixture would multiply the rest, which is mostly numerical error, by hundreds.
+    The remaining differences are mostly numerical error, which the fitted weights would amplify
+    hundreds of times.
     """
     diffusion = [signal for signal in rounds[0].signals if signal.kind == "diffusion"]
-    # They come first.
+    # Diffusion signals come first.
     values = [played.query_values[: len(diffusion)] for played in rounds]
     spreads = [(part - part.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for part in values]
     pairs = zip(diffusion, np.mean(spreads, axis=0), strict=True)
@@ -189,8 +200,8 @@ def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
 def _drop_useless(
     rounds: list[Round], mixture: Mixture, kind: SignalKind, listener: Listener
 ) -> tuple[list[Round], Mixture]:
-    """Leave out signals of a kind, unless their gain in balanced log-likelihood over the rounds is
-    above :data:`STANDARD_ERRORS`."""
+    """Drop all signals of one kind, unless their mean gain in balanced log-likelihood over the
+    rounds is above :data:`STANDARD_ERRORS` standard errors."""
     dropped = [signal for signal in rounds[0].signals if signal.kind == kind]
     if not dropped:
         return rounds, mixture
@@ -211,8 +222,11 @@ def _drop_useless(
 def _fit_mixture(
     rounds: Sequence[Round], start: Floats | None = None, listener: Listener = SILENT
 ) -> Mixture:
-    """Return the weights of largest balanced likelihood, and the open-set score from the rounds
-    that have nodes of unknown classes; if none has, every node is taken to be of a known one."""
+    """Fit the weights by balanced maximum likelihood, and the open-set coefficients.
+
+    The open-set coefficients are fitted on rounds with nodes of unknown classes. Without such
+    rounds, every node is assumed to belong to a known class.
+    """
     pairs = [(played.values, played.targets) for played in rounds]
     weights = loglinear.mixture_weights(pairs, num_signed=1, start=start, listener=listener)
     mixed = [played for played in rounds if played.unknown.size]
@@ -224,15 +238,17 @@ def _fit_mixture(
 
 
 def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool = False) -> Floats:
-    """Return coefficients of
+    """Fit the coefficients of
     :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
-        wrong_labels: Whether labels count by their chance to be right
+        rounds: Practice rounds of the last stage.
+        weights: Signal weights of the last stage.
+        wrong_labels: Whether to weight labels by their chance to be right
             (:func:`~nodegraft.methods.linear.loglinear.label_noise`), if more than
             :data:`LEAST_NOISE` of them look wrong.
     """
-    # Imported late, because it is slow to import and only a fit needs it.
+    # This import is slow, and only a fit needs it.
     from scipy.special import softmax
 
     predictions = []

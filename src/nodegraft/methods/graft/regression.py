@@ -1,4 +1,4 @@
-"""Ridge regression among the labels of the first classes; later classes join by their means."""
+"""Ridge regression on labels of the first classes; later classes are added by their means."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -16,28 +16,28 @@ from nodegraft.methods.graft.classes import Floats, LabelMeans
 from nodegraft.methods.linear.dual import FrozenRidge, PrimalRidge
 
 LABELS_PER_CLASS, MOST_LABELS = 60, 3000
-"""Maximum number of labels of each first class, and of all together."""
+"""Maximum number of labels used for each first class, and for all first classes together."""
 
 NARROW = 4
-"""The regression is solved by columns instead of labels if rows are dense and their columns, in all
-layers together, times this number are not more than the labels."""
+"""For dense rows, the regression is solved in the primal form (unknowns are columns) if this number
+times the total number of columns of all layers is at most the number of labels."""
 
 
 class Regression:
-    """Regression on some layers of rows side by side, together of length 1.
+    """Ridge regression on several feature layers side by side, scaled to length 1.
 
     Args:
-        features: Rows of all nodes.
-        means: Means of labels.
-        layers: Numbers of the layers, ascending; none if the regression is not used.
-        penalty: How strongly weights are drawn to zero.
+        features: Propagated features of all nodes.
+        means: Cache of label means.
+        layers: Layer numbers, ascending; empty if the regression is not used.
+        penalty: Strength of L2 regularisation.
     """
 
     def __init__(
         self, features: SpreadFeatures, means: LabelMeans, layers: Sequence[int], penalty: float
     ) -> None:
         self.layers = list(layers)
-        """Numbers of the layers, ascending."""
+        """Layer numbers, ascending."""
         self._features = features
         self._means = means
         self._penalty = penalty
@@ -51,11 +51,15 @@ class Regression:
         first: NDArray[np.int64],
         practice: bool = False,
     ) -> list[Floats]:
-        """Return for each layer a row for each class: products with a node's rows add up to its
-        score.
+        """Return the regression weights: for each layer, one row for each class.
+
+        The products of a node's rows with these weights add up to its score.
 
         Args:
-            practice: Whether inner products of other labels may be reused.
+            labels: Row numbers of each class's labels.
+            means: For each layer, the mean row of each class's labels.
+            first: Indices of the first classes.
+            practice: Whether cached inner products of a larger set of labels may be reused.
         """
         if not self.layers:
             return []
@@ -103,7 +107,7 @@ class Regression:
         means: Sequence[Floats],
         first: NDArray[np.int64],
     ) -> list[Floats]:
-        """Solve in as many unknowns as columns, for rows that are dense and narrow."""
+        """Solve the primal form, which has as many unknowns as columns."""
         layers, root = self.layers, np.sqrt(len(self.layers))
         side_by_side = np.hstack([labels.dense(layer) for layer in layers]) / root
         ridge = PrimalRidge.solved(side_by_side, owners, self._penalty)
@@ -119,7 +123,7 @@ class Regression:
         return not view.has_sparse_features and NARROW * width <= labels
 
     def _solved(self, rows: IntArray, owners: NDArray[np.int64], practice: bool) -> FrozenRidge:
-        """Solve among some labels; outside of practice the result is cached on disk."""
+        """Solve the regression on the given labels; outside practice, cache it on disk."""
         cache = ArrayCache() if practice else self._features.array_cache
         depends_on = "regression", self.layers, [self._penalty], rows, owners
         cached = cache.get(*depends_on)
@@ -131,12 +135,12 @@ class Regression:
         return ridge
 
     def _inner_products(self, rows: IntArray, practice: bool) -> Floats:
-        """Return inner products of rows, all layers side by side; the last ones are reused."""
+        """Return inner products of rows over all layers; reuse the last result if possible."""
         last_rows, products = self._products
         enough = np.isin(rows, last_rows).all() if practice else np.array_equal(rows, last_rows)
         if not enough:
             layers = self._features.formed(rows, self.layers)
-            # One after the other: each is as large as all of them together.
+            # Sum layers one by one: each product is as large as the sum.
             last_rows, products = rows, reduce(np.add, map(gram, layers)) / len(self.layers)
             self._products = last_rows, products
         places = np.searchsorted(last_rows, rows)
@@ -144,5 +148,11 @@ class Regression:
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
-    """Return at most ``most`` rows, those with the smallest hashes of their keys."""
+    """Return at most ``most`` of some rows: those with the smallest hashes of their keys.
+
+    Args:
+        view: Graph view that has the keys of the rows.
+        rows: Row numbers of nodes.
+        most: Maximum number of rows.
+    """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

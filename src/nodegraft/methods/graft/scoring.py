@@ -1,4 +1,4 @@
-"""Scores of nodes: the weighted sum of all signals, derived from labels and graph, and cached."""
+"""Node scores: weighted sums of signals, derived from labels and graph, with a cache on disk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ from nodegraft.methods.linear.loglinear import Signals
 
 @dataclass(frozen=True)
 class Scoring:
-    """Weighted sum of the signals of some classes, with memory for one signal at a time.
+    """Weighted sum of signals, computed with memory for one signal at a time.
 
     Args:
-        evidence: The signals.
-        classes: The classes.
+        evidence: Computes the signals.
+        classes: Vectors of the scored classes.
         weights: Weight of each signal.
     """
 
@@ -40,20 +40,20 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of some classes; their scores differ by rounding only."""
+        """Return the scoring of the given class indices; scores change by rounding only."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property
     def hashes(self) -> list[str]:
-        """Hash for each class of all that its scores depend on, beside the graph."""
+        """For each class, a hash of all inputs of its scores except the graph."""
         names = [signal.name for signal in self.evidence.signals]
         return [content_hash(self.weights, names, digest) for digest in self.classes.hashes()]
 
     def scores(self, rows: IntArray) -> Floats:
-        """Return scores: nodes x classes.
+        """Compute scores: nodes x classes.
 
         Args:
-            rows: Row numbers, each once and ascending.
+            rows: Row numbers of the nodes, ascending and without duplicates.
         """
         scores = np.zeros((rows.size, self.classes.scarcity.size))
         used, classes = self._used
@@ -68,7 +68,7 @@ class Scoring:
 
     @cached_property
     def _used(self) -> tuple[list[tuple[Signal, float]], ClassVectors]:
-        """Signals with a weight, and the vectors that they need."""
+        """Signals whose weight is not 0, and the class vectors that they need."""
         weighted = zip(self.evidence.signals, self.weights.tolist(), strict=True)
         used = [(signal, weight) for signal, weight in weighted if weight]
         needed = {(signal.kind, signal.place if signal.uses_means else None) for signal, _ in used}
@@ -83,14 +83,16 @@ class Scoring:
         return used, replace(self.classes, vectors=vectors)
 
     def cached_scores(self, rows: IntArray, block_rows: int) -> Floats:
-        """Return :meth:`scores`, but for rounding; whole blocks of nodes are cached on disk.
+        """Return scores like :meth:`scores`, with whole blocks of nodes cached on disk.
 
-        A cached block has a column for each class, by the hash of all that it depends on, and as
-        many older ones. So two versions in turn find theirs, undoing the last change does, and
-        after a change only the classes that it moved are scored.
+        Results may differ by rounding. A cached block has one column for each class, with the hash
+        of the column's inputs as key, and as many older columns. So two versions can use the cache
+        in turn, an undo finds the old columns, and after a change only the affected classes are
+        scored again.
 
         Args:
-            rows: The nodes, each once and ascending.
+            rows: Row numbers of the nodes, ascending and without duplicates.
+            block_rows: Number of nodes in a block.
         """
         cache, nodes = self.evidence.features.array_cache, self.evidence.view.num_nodes
         if not (cache.keeps and _is_block(rows, block_rows, nodes)):
@@ -110,12 +112,12 @@ class Derivation:
     """Scoring of a model's classes on one graph, and shares of classes among unlabelled nodes.
 
     Args:
-        evidence: The signals.
-        classes: The classes, in the order of their names.
+        evidence: Computes the signals.
+        classes: Classes in the order of their names.
         columns: Position of each class of the model in ``classes``.
         scoring: Scoring of the classes in the model's order.
-        shares: Estimated share of each of them among unlabelled nodes.
-        share_of_known: Estimated share of unlabelled nodes that are of any of them.
+        shares: Estimated share of each class among unlabelled nodes, in the model's order.
+        share_of_known: Estimated share of unlabelled nodes that belong to a known class.
     """
 
     evidence: Evidence
@@ -126,7 +128,11 @@ class Derivation:
     share_of_known: float
 
     def for_rows(self, view: RowsView) -> "Derivation":
-        """Return the derivation for rows that are not in the graph; the classes stay."""
+        """Return the derivation for rows that are not in the graph, with the same classes.
+
+        Args:
+            view: Graph view that contains these rows.
+        """
         evidence, classes = self.evidence.for_rows(view), self.scoring.classes
         heat = None if classes.heat is None else classes.heat.with_rows(*view.neighbour_means())
         scoring = replace(self.scoring, evidence=evidence, classes=replace(classes, heat=heat))
@@ -136,7 +142,7 @@ class Derivation:
         """Return the values of all signals, with classes in the model's order.
 
         Args:
-            rows: Row numbers, each once and ascending.
+            rows: Row numbers of the nodes, ascending and without duplicates.
         """
         return self.evidence.values(self.evidence.nodes(rows), self.scoring.classes)
 
@@ -152,19 +158,26 @@ def derive(
     refine: bool,
     lasting: bool,
 ) -> Derivation:
-    """Refine means stage by stage; the order in which classes were added has no effect.
+    """Refine class means stage by stage, and prepare scoring.
+
+    The result does not depend on the order in which classes were added.
 
     Args:
-        is_first: Whether each class was there from the start.
+        evidence: Computes the signals.
+        labels: Row numbers of the labels used for each class, by class name.
+        counts: Number of labels of each class, including unused ones.
+        is_first: Whether each class was known at ``fit``.
+        labelled: Row numbers of all labelled nodes.
+        stages: Weights and open-set coefficients of each stage.
         refine: Whether unlabelled nodes refine means.
-        lasting: Whether to store heat, so that the next process finds it.
+        lasting: Whether to cache heat on disk for later processes.
     """
-    # Imported late, because it is slow to import.
+    # Imported here, because the import is slow.
     from scipy.special import softmax
 
     names = list(labels)
     order = np.argsort(np.array(names), kind="stable")
-    # If none of the first classes is left, all count: otherwise the order would have an effect.
+    # If all first classes were removed, use all classes, so that their order has no effect.
     first = np.flatnonzero(is_first[order] if is_first.any() else np.ones_like(is_first))
     rows = [labels[names[column]] for column in order]
     classes = evidence.labelled(rows, counts[order], first)
@@ -189,7 +202,7 @@ def derive(
     columns = np.argsort(order)
     scoring = Scoring(evidence, vectors.of(columns), weights)
     shares = class_shares(softmax(final, axis=1))[columns]
-    # From the first stage, in which nodes of unknown classes have moved no mean.
+    # Use the first stage, because nodes of unknown classes have not affected its means.
     chances = known_class_probability(initial, stages[0].open_set)
     share = share_of_known_classes(chances) if stages[0].open_set[0] > 0 else 0.5
     return Derivation(evidence, classes, columns, scoring, shares, share)
@@ -214,7 +227,7 @@ def _store(
     needed: Sequence[str],
     columns: dict[str, Floats],
 ) -> None:
-    """Store the columns that are needed, then as many others, the last needed first."""
+    """Cache the needed columns and as many of the others, the most recently used first."""
     others = [name for name in columns if name not in set(needed)]
     names = [*dict.fromkeys(needed), *others[: len(needed)]]
     digests = np.stack([np.frombuffer(bytes.fromhex(name), dtype=np.uint8) for name in names])

@@ -1,7 +1,7 @@
-"""List of graft's signals: the name, the default weight and the values of each.
+"""Signals of graft: name, default weight and values of each.
 
-A score is the weighted sum of all signals. This list is the only place that says what they are:
-scoring, practice and explanations go through it.
+A score is the weighted sum of all signals. Scoring, practice and explanations all use the list of
+signals that is defined here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ from nodegraft.graph.propagation.spread import SpreadRows
 from nodegraft.methods.graft.classes import ClassVectors, Floats
 
 FLOOR = 0.1
-"""Added to a node's share of a class's heat, and to its score in a regression, before logarithms
-are taken: no heat is a hint, not a proof."""
+"""Number added to a node's share of a class's heat, and to its regression score, before the
+logarithm: a node without heat may still belong to the class."""
 
 TIMES = (2.0, 8.0, 32.0, 128.0)
-"""Diffusion times: longer ones look further away."""
+"""Diffusion times; heat reaches more distant nodes at longer times."""
 
 NEAR_TIMES = 2
 """Number of diffusion times at which heat stays near the labels."""
@@ -30,20 +30,20 @@ SIMILARITY, HEAT, DIRECTED, WORDS, RIDGE, SCARCE = 10.0, 0.6, 0.5, 0.2, 1.0, 0.4
 few labels: about the means of what practice found on four real graphs."""
 
 HEAT_ALONE = 2.4
-"""Default weight of diffusion where nodes have no features: nothing else speaks for a class then,
-and the term for few labels must not decide alone."""
+"""Default weight of diffusion for graphs without features. Diffusion is then the only evidence, and
+must outweigh the term for few labels."""
 
 
 SignalKind = Literal["diffusion", "regression", "edge types", "cosine", "words", "few labels"]
-"""Which formula a signal has."""
+"""Name of the formula that computes a signal."""
 
 
 class NodeBatch:
-    """Some nodes, as signals see them.
+    """Batch of nodes with the features that signals need.
 
     Args:
-        features: Their rows of each layer.
-        positions: Their positions in the view.
+        features: Feature rows of the nodes in each layer.
+        positions: Positions of the nodes in the graph view.
     """
 
     def __init__(self, features: SpreadRows, positions: IntArray) -> None:
@@ -56,7 +56,7 @@ class NodeBatch:
         return int(self.positions.size)
 
     def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
-        """Yield small batches and the slice of each, so that products need little memory."""
+        """Yield smaller batches and the slice of each, so that products need little memory."""
         for part, features in self.features.pieces():
             yield part, NodeBatch(features, self.positions[part])
 
@@ -65,10 +65,15 @@ class NodeBatch:
         return NodeBatch(self.features.without_blocks(), self.positions)
 
     def products(self, layer: int, kind: SignalKind, classes: ClassVectors) -> Floats:
-        """Return products of the rows of one layer with the vectors of a kind: nodes x vectors.
+        """Return products of the nodes' rows with class vectors: nodes x vectors.
 
-        Dense rows are multiplied with the vectors of all kinds at once, and the products are cached
-        until other classes are asked for. They are not to be modified.
+        Dense rows are multiplied with the vectors of all kinds at once. These products are cached
+        until the method is called with other classes. Do not modify the result.
+
+        Args:
+            layer: Number of the feature layer.
+            kind: Kind of signal whose vectors are used.
+            classes: Class vectors.
         """
         if not self.features.are_dense:
             return self.features.times(layer, classes.vectors[kind][layer])
@@ -79,7 +84,7 @@ class NodeBatch:
         return self._products[layer][:, columns[kind]]
 
     def mass(self, classes: ClassVectors) -> NDArray[np.float32]:
-        """Return the heat of the nodes by roots of their degrees: classes x times x nodes."""
+        """Return node heat divided by the root of the degree: classes x times x nodes."""
         self._compare_with(classes)
         if self._mass is None:
             assert classes.heat is not None  # noqa: S101
@@ -93,7 +98,7 @@ class NodeBatch:
 
 @dataclass(frozen=True)
 class Signal:
-    """One number for each node and class, which speaks for the class."""
+    """Signal: a number for each node and class that is larger if the class is more likely."""
 
     name: str
     """Name of the signal in explanations."""
@@ -102,18 +107,18 @@ class Signal:
     """Formula that computes the signal."""
 
     default_weight: float
-    """Weight without practice."""
+    """Weight that is used without practice."""
 
     place: int = 0
-    """Number of its diffusion time or layer, if it has one."""
+    """Index of the diffusion time or feature layer; 0 for signals that have neither."""
 
     @property
     def uses_means(self) -> bool:
-        """Whether refined means change it."""
+        """Whether the signal depends on class means, which refinement changes."""
         return self.kind in ("cosine", "words")
 
     def values(self, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-        """Return its values, which the caller may modify: nodes x classes."""
+        """Return the signal's values: nodes x classes. The caller may modify the array."""
         if self.kind == "diffusion":
             return _diffusion(self.place, nodes, classes)
         if self.kind == "cosine":
@@ -135,10 +140,13 @@ def list_signals(
     edge_types: bool,
     has_features: bool,
 ) -> tuple[Signal, ...]:
-    """Return all signals of a model. Those of diffusion come first, the one for few labels last.
+    """Return all signals of a model: diffusion signals first, the term for few labels last.
 
     Args:
-        directed: Whether there are rows for both directions of edges.
+        times: Diffusion times.
+        hops: Number of hops that features are propagated.
+        directed: Whether there are feature layers for both directions of edges.
+        word_layers: Layers of the word signals.
         ridge: Whether there is a regression on all hops.
         edge_types: Whether there is a regression on neighbours by edge type.
         has_features: Whether nodes have features.
@@ -189,7 +197,7 @@ def _regression(kind: SignalKind, nodes: NodeBatch, classes: ClassVectors) -> Fl
 def _cosine(layer: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
     r"""Return :math:`\cos(z_i - \mu, q_c - \mu)`."""
     products = nodes.products(layer, "cosine", classes)
-    # The vector before those of the classes is the centre.
+    # The first column is the centre; the class vectors follow.
     squares = nodes.features.present[layer] - 2.0 * products[:, 0] + classes.squares[layer]
     cosines: Floats = products[:, 1:] - classes.shifts[layer]
     cosines *= 1.0 / np.sqrt(np.maximum(squares, 1e-12))[:, None]

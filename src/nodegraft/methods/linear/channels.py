@@ -1,4 +1,4 @@
-"""Five filters of features by a random walk, least squares on each, and how far these differ."""
+"""Five random-walk filters of features, a least-squares fit on each, and their differences."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -27,7 +27,12 @@ def walk_matrix(view: GraphView) -> "csr_array[Any]":
 
 
 def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
-    """Return rows of each channel."""
+    """Return the filtered features of nodes for each channel.
+
+    Args:
+        view: Visible part of the graph.
+        places: Positions of the nodes in the view.
+    """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     once = walk @ features
     powers = features[places], once[places], walk[places] @ once
@@ -35,10 +40,11 @@ def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
 
 
 def channel_predictions(view: GraphView, weights: Sequence[Floats]) -> Floats:
-    """Return each visible node's product with the weights of each channel: nodes x 5 x classes.
+    """Return the linear predictions of each channel for all visible nodes: nodes x 5 x classes.
 
     Args:
-        weights: For each channel a row for each feature, a column for each class.
+        view: Visible part of the graph.
+        weights: For each channel, a weight matrix: features x classes.
     """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     predictions = []
@@ -61,8 +67,8 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
     r"""Return the coefficients of labelled rows in a fit to one-hot targets.
 
     Without a penalty it is the minimum-norm fit :math:`Z^+ Y = Z^\top (Z Z^\top + \epsilon I)^{-1}
-    Y` with :math:`\epsilon` so small that it only decides between equal solutions; with one,
-    class-balanced ridge regression.
+    Y`, with :math:`\epsilon` so small that it only selects one of several equal solutions. With a
+    penalty it is class-balanced ridge regression.
 
     >>> rows = np.array([[2.0, 0.0], [0.0, 1.0]])
     >>> fit = least_squares(rows @ rows.T, np.array([1, 1]), penalty=0.0)
@@ -70,8 +76,9 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
     [[0.5, 0.0], [0.0, 1.0]]
 
     Args:
-        gram: Inner products of the labelled rows, one class after the other.
-        penalty: How strongly weights are drawn to zero, relative to the mean square of a row.
+        gram: Inner products of the labelled rows, ordered by class.
+        counts: Number of labelled rows of each class.
+        penalty: Strength of L2 regularisation, relative to the mean squared length of a row.
     """
     from scipy.linalg import solve
 
@@ -85,16 +92,18 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
 
 
 def similarities(predictions: Floats, entropy: float) -> Floats:
-    r"""Return :math:`p_{j|i} \propto \exp(-\beta_i d_{ij}^2)` of all pairs of channels, row by row.
+    r"""Return similarities :math:`p_{j|i} \propto \exp(-\beta_i d_{ij}^2)` of pairs of channels.
 
-    :math:`\beta_i` is such that the entropy of :math:`p_{\cdot|i}` is as asked for, or as near to
-    it as can be where some distances are equal.
+    :math:`\beta_i` is chosen so that :math:`p_{\cdot|i}` has the given entropy, or the nearest
+    possible entropy if some distances are equal.
 
     Args:
-        entropy: Bits, between 0 and the logarithm of the number of other channels.
+        predictions: Predictions of each channel: nodes x channels x classes.
+        entropy: Entropy in bits, between 0 and the binary logarithm of the number of other
+            channels.
 
     Returns:
-        A row for each node: for each channel the similarities of the others, in order.
+        One row per node: for each channel, its similarities to the other channels, in order.
     """
     count = predictions.shape[1]
     others = np.array([[j for j in range(count) if j != i] for i in range(count)])
@@ -106,7 +115,7 @@ def similarities(predictions: Floats, entropy: float) -> Floats:
     ).transpose(2, 0, 1)
     far = far / np.maximum(far.mean(axis=2, keepdims=True), np.finfo(np.float64).tiny)
     far -= far.min(axis=2, keepdims=True)
-    # Bisection of the logarithm of beta: entropy falls as beta grows.
+    # Find the logarithm of beta by bisection: entropy falls as beta grows.
     low, high = np.full(far.shape[:2], -7.0), np.full(far.shape[:2], 7.0)
     for _ in range(50):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Linear heads solved among the labelled nodes themselves: inner products in, coefficients out."""
+"""Linear classifiers in dual form: solved from inner products of the labelled nodes."""
 
 from typing import Any, NamedTuple, Self
 
@@ -9,29 +9,35 @@ Floats = NDArray[np.float64]
 
 
 class Dual(NamedTuple):
-    """Scores are products with the labelled nodes, times ``coefficients``, plus ``offsets``."""
+    """Linear classifier in dual form.
+
+    The scores of a node are its inner products with the labelled nodes, times ``coefficients``,
+    plus ``offsets``.
+    """
 
     coefficients: NDArray[np.float64]
-    """A row for each labelled node, a column for each class."""
+    """Dual coefficients: labelled nodes x classes."""
 
     offsets: NDArray[np.float64]
-    """One for each class."""
+    """Offset of each class."""
 
 
 def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) -> Dual:
     r"""Return :math:`\alpha = (K + \lambda D)^{-1} Y`: ridge regression on one-hot targets.
 
-    :math:`D` holds the number of labels of each node's class: so classes count alike, however many
-    labels they have. It is the solution of :math:`\min_W \sum_c \frac{1}{n_c} \sum_{i \in c}
-    \lVert W^\top z_i - e_c \rVert^2 + \lambda \lVert W \rVert^2`, in as many unknowns as labels.
+    The diagonal matrix :math:`D` has the number of labels of each node's class, so all classes have
+    equal weight, however many labels they have. It is the solution of :math:`\min_W \sum_c
+    \frac{1}{n_c} \sum_{i \in c} \lVert W^\top z_i - e_c \rVert^2 + \lambda \lVert W \rVert^2`,
+    with as many unknowns as labels.
 
     >>> rows = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> dual_ridge(rows @ rows.T, np.array([1, 1]), penalty=1.0).coefficients.round(6).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
 
     Args:
-        gram: Inner products of the labelled nodes, one class after the other (:math:`K`).
-        penalty: How strongly weights are drawn to zero (:math:`\lambda`).
+        gram: Inner products of the labelled nodes, ordered by class (:math:`K`).
+        counts: Number of labels of each class.
+        penalty: Strength of L2 regularisation (:math:`\lambda`).
     """
     from scipy.linalg import solve
 
@@ -42,15 +48,15 @@ def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) ->
 
 
 def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, width: int) -> Dual:
-    r"""Solve linear discriminants with one shrunken covariance for all classes.
+    r"""Solve linear discriminant analysis with one shrunken covariance for all classes.
 
     .. math:: s_k(z) = w_k^\top z - \tfrac{1}{2} w_k^\top \mu_k, \quad
         w_k = [(1 - \epsilon) \Sigma + \epsilon s I]^{-1} \mu_k
 
-    with :math:`\Sigma = A^\top A / n`, :math:`A` the labelled rows off their class means and
+    with :math:`\Sigma = A^\top A / n`, :math:`A` the labelled rows minus their class means, and
     :math:`s` the mean variance. By Woodbury's identity :math:`w_k = \frac{1}{\epsilon s}
     [\mu_k - A^\top (\tfrac{n \epsilon s}{1 - \epsilon} I + A A^\top)^{-1} A \mu_k]`, in which rows
-    occur in inner products only.
+    occur only in inner products.
 
     >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.2], [-1.0, -0.2]])
     >>> head = dual_lda(rows @ rows.T, np.array([2, 2]), shrinkage=0.5, width=2)
@@ -59,8 +65,11 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
     [0, 0, 1, 1]
 
     Args:
-        gram: Inner products of the labelled nodes, one class after the other.
-        shrinkage: How far the covariance is drawn to a round one (:math:`\epsilon`), above 0.
+        gram: Inner products of the labelled nodes, ordered by class.
+        counts: Number of labels of each class.
+        shrinkage: Shrinkage of the covariance towards a multiple of the identity matrix
+            (:math:`\epsilon`), above 0.
+        width: Number of feature columns.
     """
     from scipy.linalg import solve
 
@@ -76,7 +85,7 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
 
 
 def _off_means(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Return rows, one class after the other, minus the mean of their class."""
+    """Return rows, which are ordered by class, minus the mean row of their class."""
     first = np.concatenate(([0], np.cumsum(counts)[:-1]))
     means = np.add.reduceat(rows, first, axis=0) / counts[:, None]
     off: NDArray[Any] = rows - np.repeat(means, counts, axis=0)
@@ -88,9 +97,10 @@ def _one_hot(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 class FrozenRidge:
-    r"""Class-balanced ridge regression among the first classes' labels, as
-    :func:`~nodegraft.methods.linear.dual.dual_ridge`; a later class is one more row, its mean
-    :math:`p`, with weights that leave all others as they are:
+    r"""Class-balanced ridge regression on the first classes, to which later classes can be added.
+
+    The first classes are solved as in :func:`~nodegraft.methods.linear.dual.dual_ridge`. A later
+    class is one more row, its mean :math:`p`. Its weights do not change those of other classes:
 
     .. math:: w_p = \frac{M p}{1 + p^\top M p}, \quad
         M = \bigl(Z^\top D^{-1} Z + \lambda I\bigr)^{-1}
@@ -105,21 +115,27 @@ class FrozenRidge:
     [[0.25], [0.25]]
 
     Args:
-        factor: The lower triangle of Cholesky's factor of :math:`Z Z^\top + \lambda D`.
-        coefficients: A row for each label, a column for each class.
-        penalty: How strongly weights are drawn to zero (:math:`\lambda`).
+        factor: Lower triangular Cholesky factor of :math:`Z Z^\top + \lambda D`.
+        coefficients: Dual coefficients of the first classes: labels x classes.
+        penalty: Strength of L2 regularisation (:math:`\lambda`).
     """
 
     def __init__(self, factor: Floats, coefficients: Floats, penalty: float) -> None:
         self._factor = factor
         self._penalty = penalty
         self.coefficients = coefficients
-        """A row for each label, a column for each class."""
+        """Dual coefficients of the first classes: labels x classes."""
 
     @classmethod
     def solved(cls, gram: NDArray[Any], classes: NDArray[np.int64], penalty: float) -> Self:
-        """Solve the regression among some labels."""
-        # Imported late, because it is slow to import and only a change needs it.
+        """Solve the regression on the labels of the first classes.
+
+        Args:
+            gram: Inner products of the labelled nodes.
+            classes: Class index of each labelled node.
+            penalty: Strength of L2 regularisation (:math:`\\lambda`).
+        """
+        # This import is slow, and only a change needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)
@@ -128,23 +144,24 @@ class FrozenRidge:
         return cls(factor, cho_solve((factor, True), np.eye(counts.size)[classes]), penalty)
 
     def state(self) -> dict[str, Floats]:
-        """Return everything but the penalty as arrays; of the factor the lower triangle."""
+        """Return the coefficients and the lower triangle of the factor, for :meth:`from_state`."""
         triangle = self._factor[np.tri(len(self._factor), dtype=bool)]
         return {"factor": triangle, "coefficients": self.coefficients}
 
     @classmethod
     def from_state(cls, arrays: dict[str, Floats], penalty: float) -> Self:
-        """Restore a regression from :meth:`state`."""
+        """Restore a regression from the arrays of :meth:`state`."""
         coefficients = arrays["coefficients"]
         factor = np.zeros((len(coefficients),) * 2)
         factor[np.tri(len(coefficients), dtype=bool)] = arrays["factor"]
         return cls(factor, coefficients, penalty)
 
     def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """Return the share of each label, and of its own mean, in each later class's weights.
+        """Return the coefficients of the labels, and of its own mean, for each later class.
 
         Args:
-            across: Products of the labels with each later class's mean, labels x classes.
+            across: Inner products of labels with the means of later classes: labels x classes.
+            squares: Squared length of each later class's mean.
         """
         from scipy.linalg import cho_solve
 
@@ -155,12 +172,12 @@ class FrozenRidge:
 
 
 class PrimalRidge:
-    r"""Class-balanced ridge regression in as many unknowns as rows have columns:
+    r"""Class-balanced ridge regression in primal form, with as many unknowns as feature columns:
 
     .. math:: W = M Z^\top D^{-1} Y, \quad w_p = \frac{M p}{1 + p^\top M p}, \quad
         M = \bigl(Z^\top D^{-1} Z + \lambda I\bigr)^{-1}
 
-    with :math:`p` the mean of a class that comes later, as in
+    with :math:`p` the mean of a later class, as in
     :class:`~nodegraft.methods.linear.dual.FrozenRidge`.
 
     >>> ridge = PrimalRidge.solved(np.eye(2), np.array([0, 1]), penalty=1.0)
@@ -168,23 +185,25 @@ class PrimalRidge:
     ([[0.5, 0.0], [0.0, 0.5]], [[0.25, 0.25]])
 
     Args:
-        factor: The lower triangle of Cholesky's factor of :math:`M^{-1}`.
-        weights: A row for each class.
+        factor: Lower triangular Cholesky factor of :math:`M^{-1}`.
+        weights: Weights of the first classes, one row per class.
     """
 
     def __init__(self, factor: Floats, weights: Floats) -> None:
         self._factor = factor
         self.weights = weights
-        """A row for each class."""
+        """Weights of the first classes, one row per class."""
 
     @classmethod
     def solved(cls, rows: Floats, classes: NDArray[np.int64], penalty: float) -> Self:
-        """Solve the regression among some labels.
+        """Solve the regression on the labels of the first classes.
 
         Args:
-            penalty: How strongly weights are drawn to zero (:math:`\\lambda`).
+            rows: Feature rows of the labelled nodes.
+            classes: Class index of each labelled node.
+            penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
-        # Imported late, because it is slow to import and only a change needs it.
+        # This import is slow, and only a change needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)
@@ -195,7 +214,11 @@ class PrimalRidge:
         return cls(factor, cho_solve((factor, True), means.T).T)
 
     def joined(self, means: Floats) -> Floats:
-        """Return the weights of classes that come later, a row for each."""
+        """Return the weights of later classes, one row per class.
+
+        Args:
+            means: Mean row of each later class.
+        """
         from scipy.linalg import cho_solve
 
         solved: Floats = cho_solve((self._factor, True), means.T).T

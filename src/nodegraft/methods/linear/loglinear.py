@@ -1,4 +1,4 @@
-"""One score from several: a log-linear mixture with weights of largest likelihood."""
+"""Log-linear mixture: combines several signals into one score by maximum-likelihood weights."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from nodegraft.base.events import SILENT, Listener
 
 Signals = NDArray[np.floating[Any]]
-"""Scores of several kinds: signal x node x class."""
+"""Values of several signals: signal x node x class."""
 
 SHRINKAGE = 1e-3
-"""The penalty on squared weights, measured in standard deviations of their signal."""
+"""Penalty on squared weights, for signals scaled to standard deviation 1."""
 
 MAX_STEPS = 15_000
-"""The optimiser stops after so many evaluations at the latest; some dozens are usual."""
+"""Maximum number of evaluations of the optimiser; a few dozen are usual."""
 
 
 def mixture_weights(
@@ -24,10 +24,10 @@ def mixture_weights(
     start: NDArray[np.float64] | None = None,
     listener: Listener = SILENT,
 ) -> NDArray[np.float64]:
-    r"""Return weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
+    r"""Fit the weights :math:`w` of :math:`p(c \mid i) \propto \exp \sum_m w_m f_{mic}`.
 
-    Each class counts alike, however many of its nodes are queried. Weights are shrunk a little: of
-    two signals that say the same, both get half.
+    All classes have equal weight in the likelihood, however many queries they have. A small penalty
+    splits the weight evenly between identical signals.
 
     >>> right = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
     >>> noise = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
@@ -36,13 +36,13 @@ def mixture_weights(
     (True, True)
 
     Args:
-        rounds: Signals of some nodes, and the column of each one's class; every round has classes
-            of its own. All rounds count alike.
-        num_signed: How many signals, counted from the last, may get a weight of either sign; the
-            weights of the others are not negative.
-        start: Weights to start from, such as those of signals that were much alike.
+        rounds: For each round, signals of nodes and the class index of each node. Each round has
+            its own classes, and all rounds have equal weight.
+        num_signed: Number of signals at the end of the list whose weight may be negative.
+        start: Initial weights, such as those fitted to similar signals; None for ones.
+        listener: Receives progress.
     """
-    # Imported late, because they are slow to import and only a fit needs them.
+    # These imports are slow, and only a fit needs them.
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
@@ -67,7 +67,7 @@ def mixture_weights(
     first = np.ones(scale.size) if start is None else start * scale
     options = {"maxfun": MAX_STEPS}
     found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    # The limit was no forecast.
+    # Report the actual number of steps as the total, because the maximum is rarely reached.
     listener.step("fit signal weights", steps, steps)
     weights: NDArray[np.float64] = found.x / scale
     return weights
@@ -78,16 +78,18 @@ def label_noise(
     start: NDArray[np.float64],
     num_signed: int = 0,
 ) -> tuple[float, list[NDArray[np.float64]]]:
-    r"""Return the share of labels that look drawn at random, and the chance of each to be right.
+    r"""Estimate the share of random labels, and the chance of each label to be right.
 
-    Labels are most likely under :math:`(1 - e)\, p(c \mid i) + e / C` with weights of
-    :func:`mixture_weights` of their own: a label that only a random draw explains is taken for a
-    wrong one, a label that is the second guess is not.
+    The share :math:`e` and separate signal weights (see :func:`mixture_weights`) maximise the
+    likelihood of the labels under :math:`(1 - e)\, p(c \mid i) + e / C`. A label that only a random
+    draw explains is likely to be wrong; a label that is the second most probable class is not.
 
     Args:
-        rounds: Signals of some nodes, and the column of each one's class, as labelled.
+        rounds: For each round, signals of nodes and the class index of each node's label.
+        start: Initial weights.
+        num_signed: Number of signals at the end of the list whose weight may be negative.
     """
-    # Imported late, because they are slow to import and only a fit needs them.
+    # These imports are slow, and only a fit needs them.
     from scipy.optimize import minimize
     from scipy.special import expit, logit, softmax
 
@@ -96,7 +98,7 @@ def label_noise(
     def likelihoods(
         weights: NDArray[np.float64], noise: float, signals: Signals, targets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return shares (node x class), and each label's likelihood and chance to be right."""
+        """Return class probabilities, and each label's likelihood and chance to be right."""
         shares = softmax((weights @ signals).reshape(targets.size, -1), axis=1)
         own = (1.0 - noise) * shares[np.arange(targets.size), targets]
         likelihood = own + noise / shares.shape[1]
@@ -116,7 +118,8 @@ def label_noise(
         return total, slope
 
     bounds = [*_bounds(scale.size, num_signed), (-9.0, 2.0)]
-    # From few and from many wrong labels: weights that follow wrong ones are an optimum, too.
+    # Start from few and from many wrong labels, because weights that fit wrong labels are a local
+    # optimum.
     found = min(
         (
             minimize(
@@ -139,7 +142,13 @@ def label_noise(
 def balanced_likelihood(
     weights: NDArray[np.float64], signals: Signals, targets: NDArray[np.int64]
 ) -> float:
-    """Return the mean log-likelihood of the true classes, each class counting alike."""
+    """Return the mean log-likelihood of the true classes, with equal weight for each class.
+
+    Args:
+        weights: Weight of each signal.
+        signals: Values of the signals.
+        targets: Index of each node's true class.
+    """
     from scipy.special import log_softmax
 
     logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
@@ -150,14 +159,17 @@ def balanced_likelihood(
 def _scaled(
     rounds: Sequence[tuple[Signals, NDArray[np.int64]]],
 ) -> tuple[NDArray[np.float64], list[tuple[Signals, NDArray[np.int64], NDArray[np.float64]]]]:
-    """Return the spread of each signal, and of each round the signals divided by it (signal x
-    pair), the targets and the weight of each node."""
+    """Return the standard deviation of each signal, and the scaled data of each round.
+
+    The data of a round are its signals divided by the standard deviation (signal x pair), the
+    targets, and the weight of each node.
+    """
     centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
     spread = np.sqrt(np.mean([(signals**2).mean(axis=(1, 2)) for signals in centred], axis=0))
     scale = np.where(spread > 0, spread, 1.0)
     parts = [
         (
-            # Side by side in memory: products over them are made some hundred times.
+            # Contiguous memory is faster, and the optimiser multiplies the array hundreds of times.
             np.ascontiguousarray(signals / scale[:, None, None]).reshape(scale.size, -1),
             targets,
             _balance(targets, signals.shape[2]) / len(rounds),
@@ -168,7 +180,7 @@ def _scaled(
 
 
 def _bounds(count: int, num_signed: int) -> list[tuple[float | None, None]]:
-    """Return bounds of weights: not negative but for the last ``num_signed``."""
+    """Return bounds of the weights: at least 0, except for the last ``num_signed`` signals."""
     return [(0.0, None)] * (count - num_signed) + [(None, None)] * num_signed
 
 

@@ -1,4 +1,4 @@
-"""Functions of rows and class means: ridge regression, scatter, and centred cosine."""
+"""Functions of feature rows and class means: ridge regression, scatter, and centred cosine."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,14 +12,16 @@ from nodegraft.graph.edges.matrix import FloatArray, Matrix, is_sparse, row_norm
 
 
 def within_class_scatter(embeddings: Tensor, targets: Tensor, means: Tensor) -> Tensor:
-    r"""Return :math:`\sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top`, which is additive.
+    r"""Return :math:`\sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top`, which can be added up.
 
     >>> rows, means = torch.tensor([[0.0, 1.0], [2.0, 1.0]]), torch.tensor([[1.0, 1.0]])
     >>> within_class_scatter(rows, torch.tensor([0, 0]), means).tolist()
     [[2.0, 0.0], [0.0, 0.0]]
 
     Args:
-        targets: The number of each node's class, from 0.
+        embeddings: Embedding of each node (:math:`z`).
+        targets: Class index of each node.
+        means: Mean embedding of each class (:math:`\mu`).
     """
     around = embeddings - means[targets]
     return around.T @ around
@@ -32,15 +34,16 @@ def shrink_covariance(covariance: Tensor, shrinkage: float) -> Tensor:
     [[2.5, 0.5], [0.5, 1.5]]
 
     Args:
-        shrinkage: How far it is drawn to a round one (:math:`\epsilon`), from 0 to 1: 0 leaves it
-            as it is, 1 makes all directions alike.
+        covariance: Covariance matrix (:math:`\Sigma`).
+        shrinkage: Shrinkage towards a multiple of the identity matrix (:math:`\epsilon`), from 0
+            (no change) to 1 (equal variance in all directions).
     """
     identity = torch.eye(len(covariance), dtype=covariance.dtype)
     return (1.0 - shrinkage) * covariance + shrinkage * mean_variance(covariance) * identity
 
 
 def mean_variance(matrix: Tensor) -> float:
-    """Return the mean of a diagonal, or 1 where nothing varies: what "small" is measured against.
+    """Return the mean of a matrix's diagonal, or 1 if it is 0; penalties are relative to it.
 
     >>> mean_variance(torch.tensor([[3.0, 9.0], [9.0, 1.0]])), mean_variance(torch.zeros(2, 2))
     (2.0, 1.0)
@@ -49,7 +52,7 @@ def mean_variance(matrix: Tensor) -> float:
 
 
 def with_bias(features: Tensor) -> Tensor:
-    """Return a column of ones behind the others.
+    """Return the features with a column of ones at the end.
 
     >>> with_bias(torch.tensor([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
@@ -60,16 +63,16 @@ def with_bias(features: Tensor) -> Tensor:
 def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     r"""Return :math:`G = \sum_c \frac{1}{n_c} \sum_{i \in c} z_i z_i^\top` and the class means.
 
-    The means are the other side of the equation: :math:`Q` of one-hot targets has the column
-    :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
+    The means are the right side of the ridge equation: for one-hot targets, the columns of
+    :math:`Q` are :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
 
     >>> gram, means = balanced_moments([torch.tensor([[1.0], [3.0]]), torch.tensor([[2.0]])])
     >>> gram.tolist(), means.tolist()
     ([[9.0]], [[2.0], [2.0]])
 
     Args:
-        features_by_class: The rows of each class's nodes, at least one class. They are taken one
-            class at a time, so that wide features need not be held for all of them.
+        features_by_class: Feature rows of each class's nodes; at least one class. The iterable is
+            read one class at a time, which saves memory for wide features.
     """
     moments = ((rows.T @ rows / len(rows), rows.mean(dim=0)) for rows in features_by_class)
     gram, first = next(moments)
@@ -81,10 +84,12 @@ def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tenso
 
 
 def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
-    r"""Return rows of :math:`W = (G + \lambda s J)^{-1} Q`, for features that end with a 1.
+    r"""Return :math:`W = (G + \lambda s J)^{-1} Q`, one row per class, for features that end with a
+    1.
 
-    :math:`s` is the mean of G's diagonal, so that the penalty means the same for long and short
-    vectors, few and many classes; :math:`J` is the identity without the last 1: the bias is free.
+    :math:`s` is the mean of the diagonal of :math:`G`, so that the effect of the penalty does not
+    depend on the length of vectors or the number of classes. :math:`J` is the identity matrix
+    without the last 1, so the bias is not penalised.
 
     >>> gram, means = balanced_moments(
     ...     with_bias(rows) for rows in (torch.tensor([[1.0]]), torch.tensor([[-1.0]]))
@@ -93,9 +98,10 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
     [[0.25, 0.5], [-0.25, 0.5]]
 
     Args:
-        means: The class means: the columns of :math:`Q`, one row a class.
-        penalty: How strongly weights are drawn to zero (:math:`\lambda`), relative to :math:`s`;
-            larger values give smaller weights.
+        gram: Class-balanced second moments :math:`G`, from :func:`balanced_moments`.
+        means: Class means, the columns of :math:`Q`, one row per class.
+        penalty: Strength of L2 regularisation (:math:`\lambda`), relative to :math:`s`; larger
+            values give smaller weights.
     """
     penalties = torch.full((len(gram),), penalty * mean_variance(gram[:-1, :-1]), dtype=gram.dtype)
     penalties[-1] = 0.0
@@ -106,17 +112,18 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
 def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> NDArray[np.float64]:
     r"""Return :math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
 
-    Sparse rows stay sparse: the centring is expanded into products, so :math:`z - \mu` is never
-    formed.
+    Sparse rows stay sparse: the products are expanded, so :math:`z - \mu` is never computed.
 
     >>> rows, means = np.array([[2.0, 1.0]]), np.array([[1.0, 3.0], [5.0, 1.0]])
     >>> centred_cosines(rows, means, centre=np.array([1.0, 1.0])).round(3).tolist()
     [[0.0, 1.0]]
 
     Args:
-        centre: One row that is taken off both (:math:`\mu`), such as the mean of class means.
+        vectors: Rows to compare (:math:`z`).
+        means: Class means (:math:`p_k`).
+        centre: Row that is subtracted from both (:math:`\mu`), such as the mean of class means.
     """
-    # In double: what is left close to the centre would be noise of single precision.
+    # Double precision is needed: differences close to the centre are small.
     centre = centre.astype(np.float64)
     directions: NDArray[Any] = means - centre
     along = vectors @ np.vstack((directions, centre)).T
@@ -129,11 +136,12 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
 def cosine_contributions(
     vector: Matrix, examples: Matrix, mean: FloatArray, centre: FloatArray
 ) -> NDArray[np.float64]:
-    r"""Return how much each example adds to the cosine of a row with their mean, times their count.
+    r"""Return the contribution of each example to a row's cosine with their mean, times their
+    count.
 
     .. math:: \frac{(z - \mu)^\top (z_j - \mu)}{\lVert z - \mu \rVert \lVert p - \mu \rVert}
 
-    Its mean over all examples :math:`z_j` is the centred cosine.
+    The mean contribution over all examples :math:`z_j` is the centred cosine.
 
     >>> row, examples = np.array([[2.0, 1.0]]), np.array([[4.0, 0.0], [0.0, 2.0]])
     >>> mean, centre = examples.mean(axis=0), np.array([1.0, 0.0])
@@ -141,7 +149,10 @@ def cosine_contributions(
     [1.5, 0.5]
 
     Args:
+        vector: Matrix with the row that is compared (:math:`z`).
         examples: One row for each labelled node of a class (:math:`z_j`).
+        mean: Mean of the examples (:math:`p`).
+        centre: Row that is subtracted from all others (:math:`\mu`).
     """
     direction = (vector.toarray() if is_sparse(vector) else vector)[0] - centre
     length = np.linalg.norm(direction) * np.linalg.norm(mean - centre)

@@ -1,4 +1,4 @@
-"""Attention of HAG-Meta: to the nodes of a class, and to the tasks of an episode."""
+"""Attention modules of HAG-Meta: over the nodes of a class, and over the tasks of an episode."""
 
 from itertools import pairwise
 from typing import Literal
@@ -10,13 +10,14 @@ from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.methods.neural.encoders import GCN
 
 Centrality = Literal["log1p", "paper"]
-r"""How a node's degree counts: :math:`\log(1 + d)`, or :math:`\log(d + \epsilon)` as printed."""
+r"""Centrality of a node with degree :math:`d`: :math:`\log(1 + d)` (``"log1p"``), or
+:math:`\log(d + \epsilon)` as printed in the paper (``"paper"``)."""
 
 Start = Literal["xavier", "wide"]
-"""How large the first weights are."""
+"""Scale of the initial weights: Xavier, or the wider range of the authors' code."""
 
 Scale = Literal["literal", "classes"]
-"""How class weights are scaled: as the paper prints them, or times the number of classes."""
+"""Scale of class weights: as printed in the paper, or multiplied by the number of classes."""
 
 
 class NodeAttention(nn.Module):
@@ -24,14 +25,15 @@ class NodeAttention(nn.Module):
 
     .. math:: \lambda_j = \mathrm{MLP}(h_j^L), \quad h^0 = X
 
-    The layers are GCNConv's (neighbours :math:`h_{j'}`, symmetric normalisation with self loops;
-    the paper's equation has the node itself there), each followed by ReLU.
+    The layers are those of GCNConv, each followed by ReLU: they average neighbours
+    :math:`h_{j'}` with symmetric normalisation and self loops. The paper's equation has the node
+    itself in place of the neighbours.
 
     Args:
-        features: How many numbers a feature row has.
-        sizes: The widths of the two GCN layers.
-        generator: Draws the first weights; biases start at 0.
-        start: Scale of the first weights: ``"xavier"``, or ``"wide"``, which is
+        features: Number of feature columns.
+        sizes: Widths of the two GCN layers.
+        generator: Random generator for the initial weights; biases start at 0.
+        start: Scale of the initial weights: ``"xavier"``, or ``"wide"``, which is
             :math:`\pm 1 / \sqrt{outputs}` as in the authors' code. With thousands of feature
             columns, ``"xavier"`` makes all scores nearly equal.
     """
@@ -54,7 +56,7 @@ class NodeAttention(nn.Module):
                 nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def forward(self, neighbourhood: Neighbourhood) -> Tensor:
-        """Return one raw score for each node at the centre."""
+        """Return one raw score for each centre node of a neighbourhood."""
         hidden: Tensor = self.layers(neighbourhood)
         return (hidden @ self.weight.T + self.bias).squeeze(1)
 
@@ -68,10 +70,12 @@ def adjust_for_centrality(
     [0.5]
 
     Args:
-        degrees: How many visible neighbours each node has, as floating-point numbers.
-        centrality: ``"paper"`` takes :math:`\log(d_j + \epsilon)` instead, which is 0 at degree 1
-            and strongly negative for an isolated node.
-        epsilon: Keeps that logarithm finite at degree 0; without effect for ``"log1p"``.
+        scores: Raw score of each node.
+        degrees: Number of visible neighbours of each node, as floating-point numbers.
+        centrality: ``"paper"`` uses :math:`\log(d_j + \epsilon)` instead, which is about 0 at
+            degree 1 and strongly negative for an isolated node.
+        epsilon: Number that keeps this logarithm finite at degree 0; has no effect for
+            ``"log1p"``.
     """
     if centrality == "paper":
         return torch.sigmoid(torch.log(degrees + epsilon) * scores)
@@ -85,10 +89,11 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
     [0.5, 0.5, 1.0]
 
     Args:
-        scores: One score a node, between 0 and 1; much larger ones would overflow.
-        groups: The number of each node's group, from 0; the result sums to 1 within a group.
+        scores: One score per node, between 0 and 1; much larger scores would overflow.
+        groups: Group index of each node; the result sums to 1 within a group.
+        num_groups: Number of groups.
     """
-    # Adjusted scores lie between 0 and 1: no maximum needs to be taken off first.
+    # Scores lie between 0 and 1, so the exponential cannot overflow.
     powers = scores.exp()
     totals = torch.zeros(num_groups).index_add(0, groups, powers)
     return powers / totals[groups]
@@ -105,22 +110,23 @@ def weighted_means(
     [[2.5]]
 
     Args:
-        weights: One weight a node; those of a class sum to 1 if the result is to be a mean.
-        targets: The number of each node's class, from 0.
-        num_classes: How many rows the result has; a class without nodes gets zeros.
+        embeddings: Embedding of each node (:math:`z`).
+        weights: Weight of each node; the result is a mean if the weights of each class sum to 1.
+        targets: Class index of each node.
+        num_classes: Number of classes; a class without nodes gets a row of zeros.
     """
     sums = torch.zeros(num_classes, embeddings.shape[1])
     return sums.index_add(0, targets, weights[:, None] * embeddings)
 
 
 class MLP(nn.Module):
-    """Three linear layers with ReLU between them.
+    """Multi-layer perceptron: three linear layers with ReLU between them.
 
     Args:
-        in_features: How many numbers an input row has.
-        hidden: The width of both hidden layers.
-        out_features: How many numbers an output row has.
-        generator: Draws the first weights (Xavier, uniform); biases start at 0.
+        in_features: Width of an input row.
+        hidden: Width of both hidden layers.
+        out_features: Width of an output row.
+        generator: Random generator for the initial weights (Xavier, uniform); biases start at 0.
     """
 
     def __init__(
@@ -142,14 +148,14 @@ class MLP(nn.Module):
 
 
 class SetTaskAttention(nn.Module):
-    r"""Task embedding for any number of classes, which does not depend on their order.
+    r"""Task embedding for any number of classes that does not depend on their order.
 
     .. math:: u^j = \frac{1}{|C^j|} \sum_{k \in C^j} MLP(p_k)
 
     Args:
-        size: How many numbers a prototype has.
-        hidden: The width of the hidden layers.
-        generator: Draws the first weights.
+        size: Width of a prototype.
+        hidden: Width of the hidden layers.
+        generator: Random generator for the initial weights.
     """
 
     def __init__(self, size: int, hidden: int, generator: torch.Generator) -> None:
@@ -157,21 +163,26 @@ class SetTaskAttention(nn.Module):
         self.mlp = MLP(size, hidden, size, generator)
 
     def forward(self, tasks: list[Tensor]) -> Tensor:
-        """Return one vector per task from its prototypes."""
+        """Return one vector per task.
+
+        Args:
+            tasks: Prototypes of each task, one row per class.
+        """
         projected = self.mlp(torch.cat(tasks)).split([len(task) for task in tasks])
         return torch.stack([rows.mean(dim=0) for rows in projected])
 
 
 class ClassAxisTaskAttention(nn.Module):
-    """The appendix, literally: an MLP along the class axis takes base prototypes to size N.
+    """Task embedding as printed in the paper's appendix, for fixed numbers of classes.
 
-    It is bound to one number of base classes and one N, and to the order of the classes.
+    An MLP along the class axis maps the base prototypes to N rows. The result depends on the order
+    of the classes.
 
     Args:
-        num_base_classes: How many classes the first task has.
-        ways: How many classes every later task has (N).
-        hidden: The width of the hidden layers.
-        generator: Draws the first weights.
+        num_base_classes: Number of classes of the first task.
+        ways: Number of classes of every later task (N).
+        hidden: Width of the hidden layers.
+        generator: Random generator for the initial weights.
     """
 
     def __init__(
@@ -184,7 +195,7 @@ class ClassAxisTaskAttention(nn.Module):
         """Return one flat vector of N prototypes per task.
 
         Args:
-            tasks: The prototypes of each task, one row a class; the first task is the base.
+            tasks: Prototypes of each task, one row per class; the base task comes first.
         """
         first = self.mlp(tasks[0].T).T
         return torch.stack([task.reshape(-1) for task in (first, *tasks[1:])])
@@ -195,20 +206,24 @@ def task_weights(vectors: Tensor) -> Tensor:
 
     >>> task_weights(torch.tensor([[0.0], [0.0]])).tolist()
     [0.5, 0.5]
+
+    Args:
+        vectors: Embedding of each task (:math:`u`), one row per task.
     """
     return torch.softmax(vectors @ vectors[-1], dim=0)
 
 
 def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -> Tensor:
-    r"""Return :math:`W_C = \tilde W / |C^j|`: the weight of each class's task by the task's size.
+    r"""Return :math:`W_C = \tilde W / |C^j|`, each class's share of its task's weight.
 
     >>> class_weights(torch.tensor([0.6, 0.4]), [3, 1]).tolist()
     [0.20000000298023224, 0.20000000298023224, 0.20000000298023224, 0.4000000059604645]
 
     Args:
-        weights: One weight a task; they sum to 1.
-        scale: ``"literal"`` lets the result sum to 1 over all classes, so that 1 + w is barely
-            above 1; ``"classes"`` multiplies it by the number of classes.
+        weights: Weight of each task; they sum to 1.
+        sizes: Number of classes of each task.
+        scale: With ``"literal"``, the result sums to 1 over all classes, so 1 + w is barely above
+            1. ``"classes"`` multiplies it by the number of classes.
     """
     counts = torch.tensor(sizes)
     spread = (weights / counts).repeat_interleave(counts)

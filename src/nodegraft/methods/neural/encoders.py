@@ -1,4 +1,4 @@
-"""Graph encoders: a neighbourhood in, one embedding per node out; convolutions and attention."""
+"""Graph encoders that embed nodes from their neighbourhood: graph convolutions and attention."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -18,10 +18,10 @@ from nodegraft.graph.view import GraphView
 
 
 class Encoder(nn.Module):
-    """Network that embeds nodes, as trainers and methods see it."""
+    """Base class of networks that embed nodes."""
 
     column_weights: Tensor | None
-    """Weight of each feature column; None leaves features as they are."""
+    """Weight of each feature column; None for weights of 1."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,12 +29,12 @@ class Encoder(nn.Module):
 
     @property
     def hops(self) -> int:
-        """How many hops around a node its embedding depends on: one a layer."""
+        """Number of hops around a node that its embedding depends on: one per layer."""
         raise NotImplementedError
 
     @property
     def size(self) -> int:
-        """How many numbers an embedding has."""
+        """Width of an embedding."""
         raise NotImplementedError
 
     def forward(
@@ -43,37 +43,44 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Return embeddings of the nodes at the centre.
+        """Return embeddings of the centre nodes of a neighbourhood.
 
         Args:
-            neighbourhood: Visible neighbourhood of the nodes, :attr:`hops` steps far.
-            dropout: The share of hidden numbers that is dropped, from 0 to below 1.
-            generator: Decides which ones; without it nothing is dropped.
+            neighbourhood: Visible neighbourhood of the nodes within :attr:`hops` hops.
+            dropout: Dropout rate of hidden values, from 0 to below 1.
+            generator: Random generator for dropout; None disables dropout.
         """
         raise NotImplementedError
 
     def weighted(self, first: Tensor) -> Tensor:
-        """Return first-layer weights that also multiply each column by its weight."""
+        """Return first-layer weights multiplied by the weights of the feature columns.
+
+        Args:
+            first: Weights of the first layer.
+        """
         return first if self.column_weights is None else self.column_weights[:, None] * first
 
     def row_network(self) -> RowNetwork | None:
-        """Return the network without dropout, to embed all nodes in blocks; None where a layer
-        does more than spread rows by S and map each."""
+        """Return the network without dropout, in a form that embeds all nodes in blocks.
+
+        It is None if a layer does more than multiply by S and map each row.
+        """
         return None
 
 
 def embed_rows(
     network: Callable[[Neighbourhood], Tensor], view: GraphView, rows: NDArray[np.int64], hops: int
 ) -> Tensor:
-    """Return a network's output for rows in any order, repeats included.
+    """Return a network's output for nodes in any order, possibly with duplicates.
 
-    Where :func:`~nodegraft.graph.disk.blocks.encode.encode` has worked it out for all nodes of a
-    graph on disk, rows are read from there, unless gradients are asked for.
+    If :func:`~nodegraft.graph.disk.blocks.encode.encode` has cached the output for all nodes of a
+    graph on disk, rows are read from the cache, unless gradients are enabled.
 
     Args:
-        network: Gives one row of numbers for each node at the centre of a neighbourhood.
+        network: Function that returns one row for each centre node of a neighbourhood.
+        view: Visible part of the graph.
         rows: Row numbers of the nodes; the result has their order.
-        hops: How many steps along edges the network needs to see, one for each layer.
+        hops: Number of hops that the network needs, one for each layer.
     """
     if isinstance(network, Encoder) and not torch.is_grad_enabled():
         kept = _kept(network, view)
@@ -84,7 +91,7 @@ def embed_rows(
 
 
 def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
-    # Weights are hashed only for graphs that have a place for what is worked out.
+    # Hash weights only for graphs that have a cache for layers.
     network = encoder.row_network() if view.kept_layers() is not None else None
     return None if network is None else kept_encoding(view, network)
 
@@ -92,14 +99,14 @@ def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
 def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:
     """Apply dropout with an explicit generator.
 
-    torch's own draws from the global generator, which belongs to the user, and its Bernoulli draws
-    cost as much here as a sparse product: 16 random bits are enough.
+    PyTorch's dropout uses the global random generator, which belongs to the user. Its random draws
+    are also as slow here as a sparse product; this function needs only 16 random bits per value.
 
     Args:
-        hidden: Numbers of any shape.
-        rate: The share that is set to 0, from 0 to below 1; the others are scaled up, so that the
-            mean stays.
-        generator: Decides which ones; None leaves all as they are.
+        hidden: Values of any shape.
+        rate: Share of values that is set to 0, from 0 to below 1. The others are scaled up to keep
+            the mean.
+        generator: Random generator; None disables dropout.
     """
     if rate == 0.0 or generator is None:
         return hidden
@@ -111,16 +118,16 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
 class GCN(Encoder):
     r"""Graph convolutions :math:`H' = S H W + b` with ReLU between them.
 
-    The same function as PyG's ``GCNConv`` layers, on the CSR kernel of
-    :mod:`nodegraft.graph.edges.operator`, which is many times faster here. Weights lie as inputs
-    by outputs: the kernel wants its rows together, and so does the optimiser their gradient. Kipf &
+    It computes the same function as PyG's ``GCNConv`` layers, with the CSR kernel of
+    :mod:`nodegraft.graph.edges.operator`, which is many times faster here. Weight matrices are
+    stored as inputs x outputs, because the kernel and the optimiser need contiguous rows. Kipf &
     Welling 2017, https://arxiv.org/abs/1609.02907.
 
     Args:
-        sizes: The number of features, then the width of each layer; the last one is the size of an
+        sizes: Number of features, then the width of each layer; the last is the size of an
             embedding.
-        generator: Draws the first weights (Xavier, uniform); biases start at 0.
-        last_relu: Whether a ReLU follows the last layer, too, as the paper's appendix says.
+        generator: Random generator for the initial weights (Xavier, uniform); biases start at 0.
+        last_relu: Whether a ReLU follows the last layer, too, as in the paper's appendix.
     """
 
     def __init__(
@@ -138,12 +145,12 @@ class GCN(Encoder):
 
     @property
     def hops(self) -> int:
-        """One a layer."""
+        """Number of hops: one per layer."""
         return len(self.weights)
 
     @property
     def size(self) -> int:
-        """The width of the last layer."""
+        """Width of an embedding, which is that of the last layer."""
         return len(self.biases[-1])
 
     def forward(
@@ -152,7 +159,7 @@ class GCN(Encoder):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Compute layer by layer, from the outermost nodes inwards."""
+        """Return embeddings of the centre nodes, computed from the outermost nodes inwards."""
         hidden: Tensor = neighbourhood.hops[0] @ (
             neighbourhood.features @ self.weighted(self.weights[0])
         )
@@ -164,7 +171,7 @@ class GCN(Encoder):
         return hidden.relu() if self.last_relu else hidden
 
     def row_network(self) -> RowNetwork:
-        """Return the layers: weights before the product with S, the bias behind it."""
+        """Return the layers for embedding in blocks: weights, product with S, then bias."""
         first = self.weighted(self.weights[0]).detach().numpy()
         weights = [weight.detach().numpy() for weight in self.weights[1:]]
         *biases, last = (bias.detach().numpy() for bias in self.biases)
@@ -175,23 +182,23 @@ class GCN(Encoder):
 class GAT(Encoder):
     r"""Graph attention :math:`h_i' = \Vert_m \sum_{j \in N(i) \cup i} \alpha^m_{ij} W^m h_j + b`.
 
-    Each layer is PyG's ``GATConv``, with ELU between layers. The weights are held here, inputs by
-    outputs, because the features are sparse and multiply the first one as an operator; the
-    convolution gets what comes out. Dropout falls on what goes from layer to layer, not on
-    attention coefficients, which PyG would draw from the global generator. Veličković et al. 2018,
+    Each layer is PyG's ``GATConv``, with ELU between layers. This class stores the weight matrices
+    as inputs x outputs and multiplies by them before the convolution, because the features are
+    sparse. Dropout applies to the values between layers, but not to attention coefficients, for
+    which PyG would use the global random generator. Veličković et al. 2018,
     https://arxiv.org/abs/1710.10903.
 
     Args:
-        sizes: The number of features, then the width of each layer; the last one is the size of an
+        sizes: Number of features, then the width of each layer; the last is the size of an
             embedding.
-        heads: How many attention heads each layer has. They are laid side by side to the layer's
-            width, which must be a multiple of their number.
-        generator: Draws the first weights (Xavier, uniform); biases start at 0.
+        heads: Number of attention heads of each layer. Their outputs are concatenated to the
+            layer's width, which must be a multiple of this number.
+        generator: Random generator for the initial weights (Xavier, uniform); biases start at 0.
     """
 
     def __init__(self, sizes: list[int], heads: list[int], generator: torch.Generator) -> None:
         super().__init__()
-        # Importing it takes two seconds: only those who want graph attention pay for it.
+        # This import takes two seconds, and only graph attention needs it.
         from torch_geometric.nn import GATConv
 
         self.weights, self.layers = nn.ParameterList(), nn.ModuleList()
@@ -209,12 +216,12 @@ class GAT(Encoder):
 
     @property
     def hops(self) -> int:
-        """One a layer."""
+        """Number of hops: one per layer."""
         return len(self.weights)
 
     @property
     def size(self) -> int:
-        """The width of the last layer."""
+        """Width of an embedding, which is that of the last layer."""
         return int(self.weights[-1].shape[1])
 
     def forward(
@@ -223,13 +230,13 @@ class GAT(Encoder):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Compute layer by layer, from the outermost nodes inwards."""
+        """Return embeddings of the centre nodes, computed from the outermost nodes inwards."""
         hidden: Tensor = neighbourhood.features @ self.weighted(self.weights[0])
         for number, layer in enumerate(self.layers):
             if number:
                 hidden = apply_dropout(F.elu(hidden), dropout, generator) @ self.weights[number]
-            # An operator's entries are (target, source), self loops among them; a ring is a
-            # sorted part of the one outside it.
+            # Entries of the operator are (target, source) pairs and include self loops. Each ring
+            # is a sorted subset of the ring outside it.
             targets, sources = neighbourhood.hops[number].coordinates
             outer, inner = neighbourhood.rings[number : number + 2]
             places = torch.from_numpy(np.searchsorted(outer, inner))

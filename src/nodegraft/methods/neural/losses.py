@@ -1,4 +1,4 @@
-"""Losses, and the optimiser of all gradient training."""
+"""Loss functions, and the optimiser for all gradient training."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,20 +17,21 @@ def task_weighted_cross_entropy(scores: Tensor, targets: Tensor, class_weights: 
     1.3863
 
     Args:
-        class_weights: The extra weight of each class (:math:`w`); zeros give the plain
-            cross-entropy.
+        scores: Scores of the queries: nodes x classes.
+        targets: Class index of each query.
+        class_weights: Extra weight of each class (:math:`w`); zeros give the plain cross-entropy.
     """
     losses = F.cross_entropy(scores, targets, reduction="none")
     return ((1.0 + class_weights[targets]) * losses).mean()
 
 
 def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float) -> Tensor:
-    r"""Return how far a network's softened answers are from those of its teacher.
+    r"""Return the divergence between softened class probabilities of a network and its teacher.
 
     .. math:: T^2 \cdot \frac{1}{|Q|} \sum_q KL\bigl(\sigma(t_q / T) \,\Vert\, \sigma(s_q / T)\bigr)
 
-    It is zero where both agree. The factor keeps its gradient as large as that of a
-    cross-entropy, whatever the temperature. Hinton et al. 2015, https://arxiv.org/abs/1503.02531.
+    It is zero where both agree. The factor :math:`T^2` keeps the size of its gradient comparable
+    to that of a cross-entropy at any temperature. Hinton et al. 2015, https://arxiv.org/abs/1503.02531.
 
     >>> import torch
     >>> scores, teacher_scores = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]])
@@ -38,10 +39,10 @@ def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float
     0.4438
 
     Args:
-        scores: The network's scores (:math:`s`): one row a node, one column a class.
-        teacher_scores: The teacher's scores (:math:`t`) of the same nodes and classes.
-        temperature: What both are divided by (:math:`T`), above 0; larger values compare more
-            than the best classes.
+        scores: Scores of the network (:math:`s`): nodes x classes.
+        teacher_scores: Scores of the teacher (:math:`t`) for the same nodes and classes.
+        temperature: Number that divides both scores (:math:`T`), above 0. Larger values give more
+            weight to classes with low scores.
     """
     softened = F.log_softmax(scores / temperature, dim=1)
     wanted = F.log_softmax(teacher_scores / temperature, dim=1)
@@ -52,12 +53,16 @@ def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float
 def balanced_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
     r"""Return :math:`\frac{1}{|C|} \sum_{k \in C} \frac{1}{|S_k|} \sum_{j \in S_k} CE(s_j, k)`.
 
-    Every class that occurs among the targets counts alike, however many nodes it has.
+    All classes among the targets have equal weight, however many nodes they have.
 
     >>> import torch
     >>> scores = torch.tensor([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
     >>> round(balanced_cross_entropy(scores, torch.tensor([0, 0, 1])).item(), 4)
     0.3466
+
+    Args:
+        scores: Scores of the nodes: nodes x classes.
+        targets: Class index of each node.
     """
     counts = targets.bincount(minlength=scores.shape[1]).clamp(min=1)
     return F.cross_entropy(scores, targets, weight=1.0 / counts.to(scores.dtype))
@@ -69,12 +74,13 @@ def adam(
     weight_decay: float,
     undecayed: Iterable[nn.Parameter] = (),
 ) -> torch.optim.Adam:
-    """Return Adam in its fused form: tensor by tensor it costs as much as a sparse layer.
+    """Return a fused Adam optimiser; without fusing, its step is as slow as a sparse layer.
 
     Args:
-        learning_rate: The step size, above 0.
-        weight_decay: How strongly weights are drawn to zero, at least 0 (an L2 penalty).
-        undecayed: More weights to train, which nothing draws to zero.
+        parameters: Weights to train with weight decay.
+        learning_rate: Step size, above 0.
+        weight_decay: Strength of L2 regularisation, at least 0.
+        undecayed: Weights to train without weight decay.
     """
     groups: list[dict[str, Any]] = [{"params": list(parameters)}]
     free = list(undecayed)

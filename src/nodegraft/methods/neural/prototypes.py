@@ -1,7 +1,7 @@
-"""Functions of embeddings: class means, the published forward pass, and nodes to replay.
+"""Functions of embeddings: class means, the published forward pass, and selection of replay nodes.
 
-Three functions give every node a cost, and :func:`lowest_cost_nodes` keeps the cheapest of each
-class; :func:`herding` chooses one node after the other.
+Three functions compute a cost for each node, and :func:`lowest_cost_nodes` selects the nodes with
+the lowest costs of each class. :func:`herding` selects nodes one after the other.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,9 @@ def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor
     [[2.0], [5.0]]
 
     Args:
-        targets: The number of each node's class, from 0.
-        num_classes: How many rows the result has; a class without nodes gets zeros.
+        embeddings: Embedding of each node (:math:`z`).
+        targets: Class index of each node.
+        num_classes: Number of classes; a class without nodes gets a row of zeros.
     """
     sums = torch.zeros(num_classes, embeddings.shape[1], dtype=embeddings.dtype)
     sums.index_add_(0, targets, embeddings)
@@ -34,9 +35,9 @@ def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor
 
 
 def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
-    r"""Return :math:`\lVert z_i - p_k \rVert^2` for every pair, computed by differences.
+    r"""Return :math:`\lVert z_i - p_k \rVert^2` for every pair, computed from differences.
 
-    The expanded form would round differently for one row than for many.
+    The rounding of the expanded form would depend on the number of rows.
 
     >>> squared_distances(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).tolist()
     [[25.0]]
@@ -46,10 +47,11 @@ def squared_distances(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
 
 def cosines(embeddings: Tensor, prototypes: Tensor) -> Tensor:
-    r"""Return :math:`\cos(z_i, p_k)` for every pair; a vector of zeros is similar to nothing.
+    r"""Return :math:`\cos(z_i, p_k)` for every pair; cosines with a zero vector are 0.
 
-    By the distance of unit vectors, :math:`(\lVert a \rVert^2 + \lVert b \rVert^2 - d^2) / 2`: a
-    product of matrices would round differently for one row than for many.
+    They are computed from distances of unit vectors,
+    :math:`(\lVert a \rVert^2 + \lVert b \rVert^2 - d^2) / 2`, because the rounding of a matrix
+    product would depend on the number of rows.
 
     >>> cosines(torch.tensor([[3.0, 0.0], [0.0, 0.0]]), torch.tensor([[2.0, 0.0]])).tolist()
     [[1.0], [0.0]]
@@ -65,14 +67,17 @@ def published_embeddings(
     noise: np.random.Generator,
     weigh: Callable[[NodeLabels, Tensor], Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return prototypes, one for each of ``lesson.columns``, and embeddings of the queries.
+    """Return a prototype for each of ``lesson.columns``, and embeddings of the queries.
 
-    Prototypes of old classes come from a pass of their own, as in the authors' code: what is
-    dropped in it is not what is dropped for the queries.
+    Prototypes of old classes are computed in a separate forward pass, as in the authors' code, so
+    its dropout differs from that of the queries.
 
     Args:
-        weigh: Makes prototypes of new classes from their supports and those embeddings; None for
-            plain means.
+        encoder: Encoder of the nodes.
+        lesson: Supports and queries in the form of the published code.
+        noise: Random generator for dropout.
+        weigh: Function that computes prototypes of new classes from their supports and embeddings;
+            None for plain means.
     """
 
     def embed(rows: NDArray[np.int64]) -> Tensor:
@@ -99,19 +104,20 @@ def _means(task: NodeLabels, vectors: Tensor) -> Tensor:
 
 
 MAX_DISTANCES = 2**24
-"""How many distances are held at once; all of them would be the labelled nodes squared."""
+"""Maximum number of distances in memory at once."""
 
 
 def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLabels:
-    """Return the cheapest nodes of each class, cheapest first.
+    """Return the nodes with the lowest costs of each class, lowest cost first.
 
     >>> labelled = NodeLabels({"hats": [7, 8, 9], "caps": [4]})
     >>> lowest_cost_nodes(labelled, torch.tensor([2.0, 0, 1, 5]), 2).to_lists()
     {'hats': [8, 9], 'caps': [4]}
 
     Args:
-        costs: One number a node, in the order of ``labelled.rows()``; equal ones keep that order.
-        count: How many nodes of each class; a smaller class keeps all of its own.
+        labelled: Labelled nodes.
+        costs: Cost of each node, in the order of ``labelled.rows()``; equal costs keep that order.
+        count: Maximum number of nodes of each class.
     """
     parts = torch.split(costs, [rows.size for rows in labelled.values()])
     return NodeLabels(
@@ -123,34 +129,37 @@ def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLa
 
 
 def mean_of_feature(vectors: Tensor, targets: Tensor, means: Tensor) -> Tensor:
-    r"""Return the distance to the mean of the own class: :math:`\lVert z_i - \bar z_{y_i} \rVert`.
+    r"""Return each node's distance to its class mean, :math:`\lVert z_i - \bar z_{y_i} \rVert`.
 
     >>> vectors, classes = torch.tensor([[0.0], [4.0], [5.0]]), torch.tensor([0, 0, 0])
     >>> mean_of_feature(vectors, classes, means=torch.tensor([[3.0]])).tolist()
     [3.0, 1.0, 2.0]
 
     Args:
-        targets: The number of each node's class, from 0.
+        vectors: Embedding of each node (:math:`z`).
+        targets: Class index of each node.
+        means: Mean embedding of each class.
     """
     distances: Tensor = torch.linalg.vector_norm(vectors - means[targets], dim=1)
     return distances
 
 
 def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Tensor:
-    r"""Count near nodes of other classes: :math:`|\{j : y_j \ne y_i, d_{ij} < r\}|`.
+    r"""Count each node's near nodes of other classes: :math:`|\{j : y_j \ne y_i, d_{ij} < r\}|`.
 
     >>> near, classes = torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([0, 0, 1])
     >>> coverage_maximisation(near, classes, radius=1.0).tolist()
     [0.0, 1.0, 1.0]
 
     Args:
-        targets: The number of each node's class, from 0.
-        radius: Nodes closer than this are near (:math:`r`), in units of Euclidean distance.
+        vectors: Embedding of each node.
+        targets: Class index of each node.
+        radius: Maximum Euclidean distance of a near node (:math:`r`).
     """
     block = max(1, MAX_DISTANCES // max(1, len(vectors)))
     counts = []
     for some, own in zip(torch.split(vectors, block), torch.split(targets, block), strict=True):
-        # By differences: the expanded form rounds, and a count jumps where it does.
+        # Distances are computed from differences: rounding of the expanded form changes counts.
         close = torch.cdist(some, vectors, compute_mode="donot_use_mm_for_euclid_dist") < radius
         counts.append((close & (own[:, None] != targets)).sum(dim=1).float())
     return torch.cat(counts)
@@ -159,11 +168,11 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
 def influence_maximisation(
     vectors: Tensor, targets: Tensor, head: Tensor, damping: float
 ) -> Tensor:
-    r"""Return minus the distance the head would move without the node.
+    r"""Return minus the distance by which the head's weights would change without each node.
 
-    To first order it moves by :math:`\frac{1}{n} H^{-1} \nabla_W \ell_i`, the influence of
-    Koh & Liang 2017 (https://arxiv.org/abs/1703.04730). Taken here on the head alone, the
-    encoder fixed, and with the diagonal blocks of the Hessian, one a class:
+    To first order they change by :math:`\frac{1}{n} H^{-1} \nabla_W \ell_i`, the influence of
+    Koh & Liang 2017 (https://arxiv.org/abs/1703.04730). Here the encoder is fixed, so only
+    the head changes. Of the Hessian, only the diagonal blocks of each class are used:
     :math:`H_c = \frac{1}{n} \sum_i p_{ic} (1 - p_{ic}) z_i z_i^\top + \lambda I`, so that
 
     .. math:: I_i^2 = \sum_c (p_{ic} - [y_i = c])^2 \, \lVert H_c^{-1} z_i \rVert^2 / n^2
@@ -174,9 +183,11 @@ def influence_maximisation(
     [-0.07, -3.93, -0.07]
 
     Args:
-        targets: The number of each node's class, from 0.
-        damping: Keeps every :math:`H_c` invertible (:math:`\lambda`), above 0; larger values
-            bring influences closer together.
+        vectors: Embedding of each node (:math:`z`).
+        targets: Class index of each node.
+        head: Weights of the head, one row per class.
+        damping: Number that keeps every :math:`H_c` invertible (:math:`\lambda`), above 0; larger
+            values make influences more similar.
     """
     wide = vectors.double()
     shares = torch.softmax(wide @ head.double().T, dim=1)
@@ -190,18 +201,20 @@ def influence_maximisation(
 
 
 def herding(vectors: Tensor, count: int) -> list[int]:
-    r"""Return positions of nodes whose running mean stays closest to the mean of all.
+    r"""Select nodes whose running mean stays closest to the mean of all, and return their
+    positions.
 
     .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
         \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert
 
-    A node is taken once. Earlier ones matter more: cutting the list leaves a good shorter one.
+    Each node is selected at most once. Any prefix of the list is a good shorter selection.
 
     >>> herding(torch.tensor([[0.0], [1.0], [5.0]]), 2)
     [1, 2]
 
     Args:
-        count: How many nodes are chosen, or all where there are fewer.
+        vectors: Embedding of each node (:math:`z`).
+        count: Maximum number of nodes.
     """
     mean, chosen = vectors.mean(dim=0), list[int]()
     total = torch.zeros_like(mean)

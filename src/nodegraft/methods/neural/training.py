@@ -24,36 +24,35 @@ from nodegraft.streams.episodes.episode import Episode
 from nodegraft.streams.session import Session, Sessions
 
 HEAD = "head"
-"""The name of the classifier's weights among those of the encoder."""
+"""Name of the classifier's weights in a dictionary that also has the encoder's weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pretraining:
-    """The paper's optimiser, on all visible nodes at once.
+    """Full-batch training on the base classes, with the paper's optimiser and early stopping.
 
-    The best epoch is the one with the highest held-out accuracy (at a tie, the lowest loss). It
-    stops when neither accuracy nor loss has a new best for a while: with many classes accuracy
-    alone stands still for the first dozen epochs while the loss falls, and would end the training
-    before it began.
+    The result is the epoch with the highest held-out accuracy (at a tie, the lowest loss). Training
+    stops when neither accuracy nor loss improves for a number of epochs. Accuracy alone would stop
+    too early: with many classes it does not change for the first dozen epochs while the loss falls.
     """
 
     learning_rate: float = 0.005
     """Adam's step size."""
 
     weight_decay: float = 0.0005
-    """How strongly weights are drawn to zero."""
+    """Strength of L2 regularisation (weight decay)."""
 
     dropout: float = 0.5
-    """The share of hidden numbers that is dropped in each step, from 0 to below 1."""
+    """Dropout rate of hidden values in each step, from 0 to below 1."""
 
     patience: int = 10
-    """Training stops after more than so many epochs in a row without a new best."""
+    """Early stopping: maximum number of epochs in a row without a new best value."""
 
     max_epochs: int = 1000
-    """Training stops after so many epochs at the latest; 0 keeps the first weights."""
+    """Maximum number of epochs; 0 keeps the initial weights."""
 
     balanced: bool = False
-    """Whether every class counts alike in the training loss; else every label does."""
+    """Whether all classes have equal weight in the training loss; otherwise all labels have."""
 
     def __call__(
         self,
@@ -63,13 +62,17 @@ class Pretraining:
         seeds: Seeds,
         listener: Listener = SILENT,
     ) -> Tensor:
-        """Train the encoder in place to its best on held-out nodes of the base classes.
-
-        Returns the classifier that goes with it, one row per base class.
+        """Train the encoder in place, with early stopping on held-out nodes of the base classes.
 
         Args:
-            curriculum: Labels of the known classes; without held-out ones, some are set aside.
-            seeds: Decide the classifier's first weights, dropout, and which labels are set aside.
+            encoder: Encoder to train.
+            view: Visible part of the graph.
+            curriculum: Labels of the known classes. If none are held out, some are set aside.
+            seeds: Seeds of the classifier's initial weights, dropout, and the labels set aside.
+            listener: Receives progress.
+
+        Returns:
+            Weights of the trained classifier, one row per base class.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
@@ -93,14 +96,14 @@ class Pretraining:
 
 
 class FullBatchTrainer:
-    """Gradient steps on all visible nodes at once, and an evaluation on other labels between them.
+    """Trainer that takes single full-batch gradient steps and evaluates on other labels.
 
     Args:
-        settings: The optimiser's settings; patience and epochs are the caller's matter.
-        encoder: Is trained in place.
+        settings: Settings of optimiser, dropout and loss; the caller applies patience and epochs.
+        encoder: Encoder to train in place.
         view: Visible part of the graph.
         train: Labels to train on; the classifier has their classes, in their order.
-        seeds: Decide the classifier's first weights and dropout.
+        seeds: Seeds of the classifier's initial weights and of dropout.
     """
 
     def __init__(
@@ -128,12 +131,12 @@ class FullBatchTrainer:
         return positions, torch.from_numpy(labelled.targets(self.classes))
 
     def state(self) -> dict[str, Tensor]:
-        """Return a copy of all weights, the classifier's under a name of its own."""
+        """Return a copy of all weights by name; the classifier's weights have the name ``HEAD``."""
         weights = {**self.encoder.state_dict(), HEAD: self.head.detach()}
         return {name: value.clone() for name, value in weights.items()}
 
     def step(self) -> float:
-        """Take one gradient step, and return the loss before it."""
+        """Take one gradient step, and return the loss before the step."""
         positions, targets = self.train
         self.optimiser.zero_grad()
         hidden = self.encoder(self.neighbourhood, self.dropout, self.generator)
@@ -145,7 +148,11 @@ class FullBatchTrainer:
 
     @torch.no_grad()
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
-        """Return accuracy and mean cross-entropy, without dropout."""
+        """Return accuracy and mean cross-entropy on given labels, without dropout.
+
+        Args:
+            labelled: Labels to evaluate on.
+        """
         positions, targets = self._examples(labelled)
         scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
         accuracy = (scores.argmax(dim=1) == targets).float().mean().item()
@@ -154,32 +161,32 @@ class FullBatchTrainer:
 
 @dataclass(frozen=True, kw_only=True)
 class MetaTraining:
-    """One gradient step an episode, and from time to time a rehearsal of the validation classes.
+    """Meta-training: one gradient step per episode, with regular rehearsals of validation classes.
 
-    The weights with the best rehearsal are kept; without validation classes those after the last
-    episode.
+    The result is the weights with the best rehearsal accuracy, or, without validation classes, the
+    weights after the last episode.
     """
 
     episodes: int = 1000
-    """Training stops after so many episodes at the latest."""
+    """Maximum number of episodes."""
 
     learning_rate: float = 0.005
     """Adam's step size."""
 
     weight_decay: float = 0.0005
-    """How strongly weights are drawn to zero."""
+    """Strength of L2 regularisation (weight decay)."""
 
     patience: int = 10
-    """Training stops after more than so many rehearsals in a row without a better accuracy."""
+    """Early stopping: maximum number of rehearsals in a row without a better accuracy."""
 
     check_every: int = 20
-    """How many episodes from one rehearsal to the next."""
+    """Number of episodes between two rehearsals."""
 
     undecayed: tuple[str, ...] = ()
-    """Weights whose names begin so are not drawn to zero."""
+    """Name prefixes of weights that are trained without weight decay."""
 
     rehearse: Callable[[Any, list[Session]], float] | None = None
-    """What a rehearsal is scored by; None takes :func:`rehearsal_accuracy`."""
+    """Function that computes the accuracy of a rehearsal; None uses :func:`rehearsal_accuracy`."""
 
     def __call__(
         self,
@@ -192,9 +199,10 @@ class MetaTraining:
         """Train the network in place.
 
         Args:
-            episodes: What it is trained on; one without queries is passed over.
-            rehearsal: Sessions in which the validation classes arrive; None if there are
-                no such classes.
+            network: Network to train.
+            view: Visible part of the graph.
+            episodes: Training episodes; episodes without queries are skipped.
+            rehearsal: Sessions that add the validation classes; None without such classes.
             listener: Receives progress, with the metrics of the last check.
         """
         optimiser = self.optimiser(network)
@@ -204,7 +212,7 @@ class MetaTraining:
         metrics: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
             if not episode.query.num_nodes:
-                # Where every class has a single node none is left to be a query.
+                # If every class has a single node, the episode has no queries.
                 continue
             optimiser.zero_grad()
             outcome = network.loss(view, episode)
@@ -227,7 +235,11 @@ class MetaTraining:
             network.load_state_dict(best_state)
 
     def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
-        """Return the optimiser of the network."""
+        """Return the optimiser for a network, with weight decay for all but ``undecayed`` weights.
+
+        Args:
+            network: Network to train.
+        """
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
         drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]
@@ -235,7 +247,7 @@ class MetaTraining:
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
-    """Make an episode of supports alone: one node of each class is the query.
+    """Create an episode from supports: one support of each class becomes the query.
 
     >>> task = NodeLabels({"hats": [1, 2, 3], "caps": [4]})
     >>> episode = leave_one_out([task], np.random.default_rng(0))
@@ -243,8 +255,8 @@ def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -
     (2, ('hats',))
 
     Args:
-        tasks: Supports task by task, oldest first; a class of one node has no query.
-        generator: Decides which nodes are queries.
+        tasks: Supports of each task, oldest task first; a class with one node gets no query.
+        generator: Random generator that selects the queries.
     """
     supports: list[NodeLabels] = []
     queries: dict[str, NDArray[np.int64]] = {}
@@ -260,8 +272,8 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
     """Return macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
 
     Args:
-        network: Learns the classes of each session; its weights stay as they are.
-        sessions: The sessions of a rehearsal, in order.
+        network: Network that learns the classes of each session; its weights do not change.
+        sessions: Sessions of a rehearsal, in order.
     """
     names: list[str] = []
     memory: Any = None
@@ -275,10 +287,12 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
 
 
 def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> float:
-    """Return the share of queries predicted right, averaged over classes.
+    """Return the accuracy on queries, averaged over classes.
 
     Args:
-        scores: One row for each of ``query.rows()``, one column for each name.
+        scores: Scores: one row for each of ``query.rows()``, one column for each name.
+        query: Queries with their true classes.
+        names: Class names, in the order of the columns.
     """
     predicted = scores.argmax(dim=1).numpy()
     return float(np.mean(recalls(query.targets(names), predicted, len(names))))

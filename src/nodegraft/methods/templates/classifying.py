@@ -1,4 +1,4 @@
-"""Methods with a linear classifier on the encoder: the classifier, training and scores."""
+"""Base class of methods with a linear classifier on a trained encoder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ from nodegraft.streams.curriculum import Curriculum
 
 
 class Classifier(nn.Module):
-    r"""Scores :math:`s = g_\theta(A, X) W^\top`, one column per class in the order of ``head``.
+    r"""Network that computes class scores :math:`s = g_\theta(A, X) W^\top` from a neighbourhood.
 
     Args:
-        encoder: Embeds the nodes; it is not copied, and training the classifier trains it, too.
-        head: One row of weights a class (:math:`W`), as wide as an embedding; it is copied.
+        encoder: Encoder of the nodes. It is not copied, so training the classifier trains it too.
+        head: Weights :math:`W`, one row per class, as wide as an embedding; copied.
     """
 
     def __init__(self, encoder: Encoder, head: Tensor) -> None:
@@ -35,7 +35,7 @@ class Classifier(nn.Module):
 
     @property
     def hops(self) -> int:
-        """How many hops around a node its score depends on."""
+        """Number of hops around a node that its scores depend on."""
         return self.encoder.hops
 
     def forward(
@@ -44,21 +44,22 @@ class Classifier(nn.Module):
         dropout: float = 0.0,
         generator: np.random.Generator | None = None,
     ) -> Tensor:
-        """Return scores of the nodes at the centre.
+        """Return scores of the centre nodes of a neighbourhood: nodes x classes.
 
         Args:
-            neighbourhood: Visible neighbourhood of the nodes, :attr:`hops` steps far.
-            dropout: The share of hidden numbers that is dropped, from 0 to below 1.
-            generator: Decides which ones; without it nothing is dropped.
+            neighbourhood: Visible neighbourhood of the nodes within :attr:`hops` hops.
+            dropout: Dropout rate of hidden values, from 0 to below 1.
+            generator: Random generator for dropout; None disables dropout.
         """
         hidden: Tensor = self.encoder(neighbourhood, dropout, generator)
         return hidden @ self.head.T
 
     def with_more_classes(self, num_classes: int, generator: torch.Generator) -> "Classifier":
-        """Return a classifier with initial rows for more classes behind the known ones.
+        """Return a classifier with additional, randomly initialised rows for new classes.
 
         Args:
-            generator: Draws their rows (Xavier, uniform), as those of the first classes.
+            num_classes: Number of new classes; their rows follow those of the known classes.
+            generator: Random generator for the initial weights (Xavier, uniform).
         """
         rows = torch.empty(num_classes, self.encoder.size)
         nn.init.xavier_uniform_(rows, generator=generator)
@@ -67,23 +68,23 @@ class Classifier(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
-    """A fixed number of full-batch steps: a session has no held-out nodes to stop by.
+    """Training with a fixed number of full-batch steps, because a session has no held-out nodes.
 
-    The neighbourhood of the nodes is cut out once; a step costs what these nodes need, whatever
-    the size of the graph.
+    The neighbourhood of the nodes is extracted once, so the cost of a step does not depend on the
+    size of the graph.
     """
 
     steps: int
-    """How many gradient steps; 0 changes nothing."""
+    """Number of gradient steps; 0 disables training."""
 
     learning_rate: float = 0.005
     """Adam's step size."""
 
     weight_decay: float = 0.0005
-    """How strongly weights are drawn to zero."""
+    """Strength of L2 regularisation (weight decay)."""
 
     dropout: float = 0.5
-    """The share of hidden numbers that is dropped in each step, from 0 to below 1."""
+    """Dropout rate of hidden values in each step, from 0 to below 1."""
 
     def __call__(
         self,
@@ -97,8 +98,12 @@ class Finetuning:
         """Train encoder and head in place.
 
         Args:
-            loss: The loss of their scores, which come in the order of ``rows``.
-            generator: Decides which hidden numbers are dropped.
+            classifier: Encoder and head to train.
+            view: Visible part of the graph.
+            rows: Row numbers of the training nodes.
+            loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
+            generator: Random generator for dropout.
+            listener: Receives progress.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)
@@ -114,13 +119,13 @@ class Finetuning:
 
 @dataclass(kw_only=True)
 class Classifying(Encoding, Method):
-    """One row of weights for each class; session 0 trains them with the encoder.
+    """Base class of methods with an encoder and a linear head, trained together in session 0.
 
-    Nothing is practised, so no known class is kept back from that training.
+    There is no practice, so all known classes are used for this training.
     """
 
     head_: Tensor = learned()
-    """One row of weights for each class."""
+    """Head weights, one row per class."""
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train encoder and head on all known classes."""
@@ -129,16 +134,24 @@ class Classifying(Encoding, Method):
         self.keep_classifier(Classifier(encoder, head))
 
     def keep_classifier(self, classifier: Classifier) -> None:
-        """Take its weights; it is not to be trained further."""
+        """Store the weights of a classifier without a copy; do not train it afterwards.
+
+        Args:
+            classifier: Trained encoder and head.
+        """
         self.keep_encoder(classifier.encoder)
         self.head_ = classifier.head.detach()
 
     def classifier(self) -> Classifier:
-        """Return encoder and head as they were last trained; a copy, free to be trained further."""
+        """Return a copy of the trained encoder and head, which may be trained further."""
         return Classifier(self.encoder(), self.head_)
 
     def grown(self, support: NodeLabels) -> Classifier:
-        """Return the classifier of the last session with fresh rows for the new classes."""
+        """Return the last session's classifier with initial head rows for the new classes.
+
+        Args:
+            support: Labels of the new classes.
+        """
         generator = self.seeds.torch_generator("new rows", str(len(self.classes_)))
         return self.classifier().with_more_classes(len(support), generator)
 
@@ -150,10 +163,14 @@ class Classifying(Encoding, Method):
         loss: Callable[[Tensor], Tensor],
         steps: int,
     ) -> None:
-        """Train a classifier further on the loss of these rows' scores, and keep it.
+        """Train a classifier further, and store its weights.
 
         Args:
-            loss: The loss of their scores, which come in the order of ``rows``.
+            classifier: Encoder and head to train.
+            view: Visible part of the graph.
+            rows: Row numbers of the training nodes.
+            loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
+            steps: Number of gradient steps.
         """
         finetune = Finetuning(
             steps=steps,
@@ -166,14 +183,18 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the column of each labelled node's class; new classes follow the known ones."""
+        """Return the class index of each labelled node; new classes follow the known ones.
+
+        Args:
+            labels: Labels of known or new classes.
+        """
         names = dict.fromkeys((*self.classes_, *labels.classes))
         return torch.from_numpy(labels.targets(tuple(names)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the head's score of each class."""
+        """Return the score of each class: embeddings times head weights."""
         return self.embedding(view, rows) @ self.head_.T
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the other rows of the head."""
+        """Drop the head rows of all other classes."""
         self.head_ = self.head_[torch.from_numpy(columns)]

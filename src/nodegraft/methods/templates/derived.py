@@ -1,4 +1,4 @@
-"""Methods that learn nothing but labels: everything else is derived from labels and graph."""
+"""Base class of methods that store only labels and derive everything else from them."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -19,29 +19,42 @@ from nodegraft.streams.curriculum import Curriculum
 Value = TypeVar("Value")
 
 MOST_RECENT = 3
-"""Number of derivations in the cache, for labels that come back, such as by an undo."""
+"""Number of cached derivations, for labels that are restored, for example by an undo."""
 
 
 class RecentDerivations(Generic[Value]):
-    """Last derivations on one graph, by the labels they were derived from.
+    """Cache of the last derivations on one graph; keys are the labels.
 
-    Copies of a model share it; pickles start empty.
+    Copies of a model share the cache. It is empty after unpickling.
     """
 
     def __init__(self) -> None:
         self._entries: tuple[tuple[GraphView, KeyedLabels, list[int], Value], ...] = ()
 
     def find(self, view: GraphView, labels: KeyedLabels, sessions: list[int]) -> Value | None:
-        """Return the derivation from equal labels on this graph, if it is in the cache."""
+        """Return the cached derivation for equal labels on this graph; None if there is none.
+
+        Args:
+            view: Visible part of the graph.
+            labels: All labels.
+            sessions: Session in which each class was added.
+        """
         for seen, known, came, value in self._entries:
             if seen is view and came == sessions and known.equals(labels):
                 return value
         return None
 
     def put(self, view: GraphView, labels: KeyedLabels, sessions: list[int], value: Value) -> None:
-        """Cache a derivation; those of other graphs are dropped, so that memory is freed."""
+        """Cache a derivation, and drop those of other graphs to free memory.
+
+        Args:
+            view: Visible part of the graph.
+            labels: All labels.
+            sessions: Session in which each class was added.
+            value: Derivation to cache.
+        """
         same = [entry for entry in self._entries if entry[0] is view]
-        # One assignment: of several threads the last one's result stays.
+        # A single assignment is thread-safe: the result of the last thread stays.
         self._entries = ((view, labels, sessions, value), *same[: MOST_RECENT - 1])
 
     def __reduce__(self) -> tuple[type["RecentDerivations[Value]"], tuple[()]]:
@@ -50,10 +63,10 @@ class RecentDerivations(Generic[Value]):
 
 @dataclass(kw_only=True)
 class Derived(Method, Generic[Value]):
-    """Learns labels; the rest is derived once for each change or view."""
+    """Base class of methods that store labels and derive the rest once per change and view."""
 
     _is_trial = False
-    """Whether results for these labels are used once and need no cache."""
+    """Whether results for these labels are used only once, so that caching them is useless."""
 
     def _trial(self) -> Self:
         copy = super()._trial()
@@ -61,14 +74,14 @@ class Derived(Method, Generic[Value]):
         return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        # Fitting and loading begin here; the constructor of a method only stores its parameters.
+        # Both ``fit`` and loading call this method; the constructor only stores parameters.
         super()._start(inputs, labels)
         self._recent = RecentDerivations[Value]()
         self._forget_derived()
 
     @abstractmethod
     def derive(self, view: GraphView) -> Value:
-        """Compute what scores are made of, from ``labels_`` and the visible graph.
+        """Compute the values that scores need from ``labels_`` and the visible graph.
 
         Args:
             view: Visible part of the graph.
@@ -78,8 +91,8 @@ class Derived(Method, Generic[Value]):
         """Return the result of :meth:`derive`, computed once for these labels and this view.
 
         Args:
-            view: Visible part of the graph; or one with rows that are not stored in it, for which
-                the result of the graph itself is used.
+            view: Visible part of the graph, or a view with rows that are not stored in it. For such
+                rows, the result of the graph itself is used.
         """
         if isinstance(view, RowsView):
             value = self.derived(view.base)
@@ -88,13 +101,13 @@ class Derived(Method, Generic[Value]):
         return self._derivations.get((view, self.labels_), lambda: self._recalled(view))
 
     def for_rows(self, value: Value, view: RowsView) -> Value:
-        """Return what scores of rows that are not in the graph are made of.
+        """Return the derived value for rows that are not in the graph.
 
-        Override it if the derived value has something for each node.
+        Override this method if the derived value contains data for each node.
 
         Args:
-            value: What was derived from the labels and the graph without the rows.
-            view: The graph with the rows.
+            value: Value derived from the labels and the graph without these rows.
+            view: Graph view that contains these rows.
         """
         return value
 
@@ -107,7 +120,7 @@ class Derived(Method, Generic[Value]):
         return found
 
     def _forget_derived(self) -> None:
-        # A change has its own memo, so that readers of the model before it need not wait.
+        # Each change gets a new cache, so that readers of the previous model need not wait.
         self._derivations = LatestMemo[Value]()
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -115,21 +128,21 @@ class Derived(Method, Generic[Value]):
         self.derived(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Derive everything again, with the labels of the new classes."""
+        """Derive everything again, including the labels of the new classes."""
         self._forget_derived()
         self.derived(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Derive everything again, with more labels."""
+        """Derive everything again, including the new labels."""
         self._forget_derived()
         self.derived(view)
 
     def relearn(self, view: GraphView) -> None:
-        """Drop what was derived from other labels."""
+        """Drop data derived from the previous labels."""
         self._forget_derived()
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop what was derived from other labels."""
+        """Drop data derived from the previous labels."""
         self._forget_derived()

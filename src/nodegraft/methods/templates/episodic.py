@@ -1,4 +1,4 @@
-"""Methods that are meta-trained on episodes: the episodes, the training, the network."""
+"""Base classes of methods that are meta-trained on episodes."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -30,45 +30,49 @@ Prototypes = TypeVar("Prototypes", bound=PrototypeLearner)
 
 @dataclass(kw_only=True)
 class Episodic(Pretrained, Method, Generic[Network]):
-    """The encoder is pre-trained, then the network around it practises on episodes."""
+    """Base class of methods that pre-train an encoder, then meta-train a network around it."""
 
     ways: PositiveInt | None = None
-    """Classes of an episode (N); None takes those of the stream."""
+    """Number of classes in an episode (N); None uses the number of the stream."""
 
     shots: PositiveInt | None = None
-    """Supports of each of them (K); None takes those of the stream."""
+    """Number of supports of each class in an episode (K); None uses the number of the stream."""
 
     queries: PositiveInt | None = None
-    """Nodes asked about in each class; None takes as many as supports."""
+    """Number of queries of each class in an episode; None uses the number of supports."""
 
     episodes: NonNegativeInt = 1000
-    """How many episodes at most; early stopping on validation classes may end it before."""
+    """Maximum number of episodes; early stopping on validation classes may end training before."""
 
     network_: dict[str, Tensor] = learned()
-    """The weights of the network."""
+    """Weights of the network."""
 
     @abstractmethod
     def new_network(self, encoder: GCN) -> Network:
-        """Return the network around an encoder, the rest with fresh weights.
+        """Return a network around an encoder; all other weights have initial values.
 
         Args:
-            encoder: The encoder.
+            encoder: Pre-trained encoder.
         """
 
     @abstractmethod
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Yield the episodes of meta-training, without end.
+        """Yield episodes for meta-training without end.
 
         Args:
             curriculum: Labels of the known classes.
         """
 
     def new_encoder(self, features: int) -> GCN:
-        """Return the paper's encoder: networks around it need its layers."""
+        """Return the paper's encoder, whose layers the network needs.
+
+        Args:
+            features: Number of feature columns.
+        """
         return self.gcn(features)
 
     def practised(self, view: GraphView, curriculum: Curriculum) -> Network:
-        """Pre-train, practise, and keep the weights.
+        """Pre-train the encoder, meta-train the network, and store its weights.
 
         Args:
             view: Visible part of the graph.
@@ -83,10 +87,10 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return network
 
     def training(self, episodes: int) -> MetaTraining:
-        """Return meta-training with the optimiser of the pre-training.
+        """Return the meta-training procedure, with the optimiser settings of pre-training.
 
         Args:
-            episodes: How many at most.
+            episodes: Maximum number of episodes.
         """
         return MetaTraining(
             episodes=episodes,
@@ -96,7 +100,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         )
 
     def network(self) -> Network:
-        """Return the network as it was trained."""
+        """Return the trained network."""
         features = next(iter(self.network_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
@@ -106,13 +110,13 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return network
 
     def answering_encoder(self) -> Encoder:
-        """Return the encoder inside the network."""
+        """Return the encoder of the trained network."""
         return self.network().encoder
 
-    # The two kinds of practice.
+    # Two ways to generate practice episodes.
 
     def tasks(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Return plain N-way K-shot tasks from all known classes.
+        """Return N-way K-shot tasks drawn from all known classes.
 
         Args:
             curriculum: Labels of the known classes.
@@ -127,11 +131,13 @@ class Episodic(Pretrained, Method, Generic[Network]):
         )
 
     def increments(self, curriculum: Curriculum, base_shots: int) -> Iterator[Episode]:
-        """Return increments of the base classes by pseudo-novel ones; none where there are no such.
+        """Return episodes that add pseudo-novel classes to the base classes.
+
+        There are no episodes if the curriculum has no pseudo-novel classes.
 
         Args:
             curriculum: Labels of the known classes.
-            base_shots: Supports of each base class in an episode.
+            base_shots: Number of supports of each base class in an episode.
         """
         shots, ways = self.shots or curriculum.shots, self.increment(curriculum)
         if not ways:
@@ -147,7 +153,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return sampler.episodes(self.seeds.generator("gpil"))
 
     def increment(self, curriculum: Curriculum) -> int:
-        """Return how many classes an increment brings in practice.
+        """Return the number of pseudo-novel classes that a practice episode adds.
 
         Args:
             curriculum: Labels of the known classes.
@@ -155,7 +161,9 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return min(self.ways or curriculum.ways, len(curriculum.pseudo_novel))
 
     def with_pseudo_novel(self, curriculum: Curriculum) -> Curriculum:
-        """Set half of the classes aside as pseudo-novel if a user gave plain labels.
+        """Return a curriculum with half of the classes as pseudo-novel ones if it has none.
+
+        A curriculum that has pseudo-novel classes or a rehearsal is returned unchanged.
 
         Args:
             curriculum: Labels of the known classes.
@@ -168,28 +176,28 @@ class Episodic(Pretrained, Method, Generic[Network]):
 
 @dataclass(kw_only=True)
 class Prototypical(Episodic[Prototypes]):
-    """Networks that keep one prototype a class, as it was when the class arrived."""
+    """Base class of methods that compute one prototype per class when the class is added."""
 
     prototypes_: Tensor = learned()
-    """One for each class."""
+    """Prototype of each class, one row per class."""
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train, practise, then one prototype for each known class."""
+        """Pre-train the encoder, meta-train the network, then compute prototypes."""
         network = self.practised(view, curriculum)
         with torch.no_grad():
             self.prototypes_ = network.learn(view, curriculum.train, None)
 
     @torch.no_grad()
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add a prototype for each class."""
+        """Add a prototype for each new class."""
         self.prototypes_ = self.network().learn(view, support, self.prototypes_)
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Compare embeddings with prototypes, as the network does."""
+        """Return the network's scores: comparisons of embeddings with prototypes."""
         return self.network().score(view, rows, self.prototypes_)
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the encoder's output."""
+        """Return the output of the network's encoder."""
         return self.network().embed(view, rows)

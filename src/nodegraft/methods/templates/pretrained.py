@@ -1,4 +1,4 @@
-"""Methods with a pre-trained graph encoder: its parameters, training, and embeddings."""
+"""Base classes of methods with a pre-trained graph encoder."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -33,58 +33,58 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class Pretrained(Hooks):
-    """The paper's encoder: two GCN layers, trained on the base classes."""
+    """Base class of methods with the paper's encoder: two GCN layers, trained on base classes."""
 
     hidden: PositiveInt = 32
-    """The width of the first layer; more can tell more classes apart, and is slower."""
+    """Width of the first layer. A larger width can distinguish more classes and is slower."""
 
     out: PositiveInt = 16
-    """The width of the last layer: how many numbers an embedding has."""
+    """Width of the last layer, which is the size of an embedding."""
 
     learning_rate: PositiveFloat = 0.005
     """Adam's step size."""
 
     weight_decay: NonNegativeFloat = 0.0005
-    """How strongly weights are drawn to zero."""
+    """Strength of L2 regularisation (weight decay)."""
 
     dropout: FractionBelowOne = 0.5
-    """The share of hidden numbers that is dropped in each training step."""
+    """Dropout rate of hidden values in each training step."""
 
     patience: NonNegativeInt = 10
-    """Training stops after more than so many epochs (or checks) in a row without progress."""
+    """Early stopping: maximum number of epochs (or rehearsals) in a row without improvement."""
 
     max_epochs: NonNegativeInt = 1000
-    """Training stops after so many epochs at the latest."""
+    """Maximum number of training epochs."""
 
     idf: bool = False
-    """Whether columns of sparse features are weighted by inverse document frequency (relative to
-    its mean over columns), counted over the nodes visible when the encoder is pre-trained."""
+    """Whether sparse feature columns are weighted by inverse document frequency, relative to its
+    mean over columns. Frequencies are counted over the nodes visible in pre-training."""
 
     def new_encoder(self, features: int) -> Encoder:
         """Return an encoder with initial weights; override this for another encoder.
 
         Args:
-            features: How many numbers a feature row has.
+            features: Number of feature columns.
         """
         return self.gcn(features)
 
     @abstractmethod
     def answering_encoder(self) -> Encoder:
-        """Return the encoder that embeds queried nodes, as it was last trained."""
+        """Return the trained encoder that embeds nodes for predictions."""
 
     def gcn(self, features: int, last_relu: bool = False) -> GCN:
         """Return the paper's encoder with initial weights.
 
         Args:
-            features: How many numbers a feature row has.
-            last_relu: Whether negative numbers are cut off behind the last layer, too.
+            features: Number of feature columns.
+            last_relu: Whether a ReLU follows the last layer, too.
         """
         generator = self.seeds.torch_generator("encoder")
         return GCN([features, self.hidden, self.out], generator, last_relu)
 
     @property
     def pretraining(self) -> Pretraining:
-        """Options of training."""
+        """Pre-training procedure with the options of this method."""
         return Pretraining(
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
@@ -94,7 +94,7 @@ class Pretrained(Hooks):
         )
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
-        """Train the encoder in place on the base classes, and return its classifier.
+        """Train the encoder in place on the base classes, and return the weights of its classifier.
 
         Args:
             encoder: Encoder with initial weights.
@@ -109,17 +109,17 @@ class Pretrained(Hooks):
 
 @dataclass(kw_only=True)
 class Encoding(Pretrained):
-    """Keeps the weights of the encoder, and embeds nodes with it."""
+    """Base class of methods that store the encoder's weights and embed nodes with it."""
 
     encoder_: dict[str, Tensor] = learned()
-    """The encoder's weights."""
+    """Weights of the encoder."""
 
     def keep_encoder(self, encoder: Encoder) -> None:
-        """Store the weights of an encoder without a copy, so do not train it afterwards."""
+        """Store the weights of an encoder without a copy; do not train it afterwards."""
         self.encoder_ = encoder.state_dict()
 
     def encoder(self) -> Encoder:
-        """Return the encoder as it was last trained; a copy, free to be trained further."""
+        """Return a copy of the trained encoder, which may be trained further."""
         features = next(iter(self.encoder_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
@@ -128,31 +128,42 @@ class Encoding(Pretrained):
         return encoder
 
     def answering_encoder(self) -> Encoder:
-        """Return the encoder as it was last trained."""
+        """Return the trained encoder."""
         return self.encoder()
 
     @torch.no_grad()
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the encoder's output, from the neighbourhood of these rows alone."""
+        """Return the encoder's output; only the neighbourhood of these rows is computed."""
         encoder = self.encoder()
         return embed_rows(encoder, view, rows, encoder.hops)
 
     def embedded(self, view: GraphView, labels: NodeLabels) -> tuple[Tensor, Tensor]:
-        """Return embeddings of labelled nodes, and the place of each one's class."""
+        """Return the embedding and the class index of each labelled node.
+
+        Args:
+            view: Visible part of the graph.
+            labels: Labelled nodes; class indices follow the order of their classes.
+        """
         targets = torch.from_numpy(labels.targets(labels.classes))
         return self.embedding(view, labels.rows()), targets
 
 
 @dataclass(kw_only=True)
 class Frozen(Encoding, Method):
-    """The encoder is trained in session 0 and stays as it is."""
+    """Base class of methods whose encoder is trained in session 0 and then frozen."""
 
     pretrain_on: Literal["base", "known"] = "base"
-    """The paper trains it on the base classes; ``"known"`` adds the pseudo-novel ones, which a
-    method without practice does not need to keep back."""
+    """Classes that the encoder is trained on: the base classes, as in the paper, or all known
+    classes. The latter include the pseudo-novel classes, which a method without practice does not
+    need to set aside."""
 
     def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train it and keep its weights."""
+        """Pre-train the encoder and store its weights.
+
+        Args:
+            view: Visible part of the graph.
+            curriculum: Labels of the known classes.
+        """
         known = self.pretrain_on == "known"
         encoder = self.new_encoder(view.num_features)
         self.pretrain(encoder, view, curriculum.without_pseudo_novel if known else curriculum)
@@ -166,17 +177,18 @@ def encode_for(
     *,
     listener: Listener = SILENT,
 ) -> Encoded:
-    """Embed all nodes by a model's graph convolutions, layer by layer, and keep that on disk.
+    """Embed all nodes of a graph with a model's encoder, layer by layer, and cache the result on
+    disk.
 
-    From then on the model answers about this graph by looking its nodes up, in memory for what is
-    asked; else every answer is worked out from the neighbourhoods of the nodes in question, which
-    together may be the whole graph. When the encoder's weights change, as ``hag-meta`` changes them
-    where it learns classes, this is to be done again.
+    The model then reads the embeddings of queried nodes from this cache, which needs memory for
+    these nodes only. Without the cache, each prediction computes the neighbourhoods of the queried
+    nodes, which together may be the whole graph. Repeat this when the encoder's weights change;
+    ``hag-meta`` changes them when it learns classes.
 
     Args:
-        model: A model with a trained encoder.
-        graph: A graph on disk; it need not be the one that the model was trained on.
-        executor: Who computes the blocks; None for this process.
+        model: Model with a trained encoder.
+        graph: Graph on disk; it may differ from the graph that the model was trained on.
+        executor: Executor that computes the blocks; None uses this process.
         listener: Receives progress.
     """
     model = model._now()

@@ -1,4 +1,4 @@
-"""Methods on propagated features, and linear heads that are solved among the labels."""
+"""Base classes of methods on propagated features, and of linear heads in dual form."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -20,20 +20,26 @@ from nodegraft.model.method import Method
 
 @dataclass(kw_only=True)
 class Propagated(Method):
-    r"""Stands on :math:`z = [X, SX, S^2X]`, each part and then the whole of length 1."""
+    r"""Base class of methods on propagated features :math:`z = [X, SX, S^2X]`.
+
+    Each part is scaled to length 1, then the whole row.
+    """
 
     hops: NonNegativeInt = 2
-    """How far features are spread along edges."""
+    """Number of hops that features are propagated along edges."""
 
     block_rows: ClassVar[int] = 4096
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        """Return propagated rows side by side, together of length 1; sparse ones stay sparse."""
+        """Return propagated features of all hops side by side, scaled to length 1.
+
+        Sparse features stay sparse.
+        """
         return normalise_rows(side_by_side(view.propagated(rows, self.hops)))
 
 
 def side_by_side(blocks: Sequence[Matrix]) -> Matrix:
-    """Return the blocks of columns as one matrix, every row of each block of length 1.
+    """Return blocks of columns as one matrix; each row of a block is scaled to length 1.
 
     Args:
         blocks: Matrices with the same rows, all dense or all sparse; at least one.
@@ -43,61 +49,79 @@ def side_by_side(blocks: Sequence[Matrix]) -> Matrix:
 
 
 class Solved(NamedTuple):
-    """Values that scores are computed from."""
+    """Weights and offsets that scores are computed from."""
 
     weights: NDArray[np.float64]
-    """One row a feature, one column a class."""
+    """Weights: features x classes."""
 
     offsets: NDArray[np.float64]
-    """One for each class."""
+    """Offset of each class."""
 
 
 @dataclass(kw_only=True)
 class KernelHead(Derived[Solved], Propagated):
-    r"""Scores are :math:`s_k = w_k^\top \phi + \beta_k` with :math:`w_k = \sum_j \alpha_{jk}
-    \phi_j` over all labels.
+    r"""Base class of methods with a linear head in dual form.
 
-    There are far more features than labels, so the equations are solved for :math:`\alpha`, in as
-    many unknowns as there are labels (the dual form): the same solution, much smaller.
+    Scores are :math:`s_k = w_k^\top \phi + \beta_k` with :math:`w_k = \sum_j \alpha_{jk} \phi_j`
+    over all labels. There are far more features than labels, so the dual form is solved for
+    :math:`\alpha`, with as many unknowns as labels: the solution is equal, and the system is much
+    smaller.
     """
 
     kept_labels: PositiveInt = 60
-    """At most so many labels of a class take part, drawn by the hash of their keys."""
+    """Maximum number of labels used for each class, selected by the hash of their keys."""
 
     @abstractmethod
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
         r"""Return the coefficients :math:`\alpha` and offsets :math:`\beta` of every class.
 
         Args:
-            gram: The inner products of all labels, one class after the other.
+            gram: Inner products of all labels, ordered by class.
+            counts: Number of labels of each class.
+            width: Number of feature columns.
         """
 
     def lift(self, vectors: Matrix) -> Matrix:
-        r"""Return what the head is linear in (:math:`\phi`): the propagated rows."""
+        r"""Return the inputs of the linear head (:math:`\phi`): here the propagated features.
+
+        Args:
+            vectors: Propagated features.
+        """
         return vectors
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the products with the weights of every class."""
+        """Return the score of each class."""
         return self.scores_of(view, rows, self.derived(view))
 
     def scores_of(
         self, view: GraphView, rows: NDArray[np.int64], solved: Solved
     ) -> NDArray[np.float64]:
-        """Return the scores of nodes: propagated features times given weights, plus offsets."""
+        """Return scores of nodes for given weights: inputs of the head times weights, plus offsets.
+
+        Args:
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes.
+            solved: Weights and offsets.
+        """
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve the equations of all labels."""
+        """Solve the head for all classes, with at most ``kept_labels`` labels each."""
         return self.solved(view, self.labels_.on(view, self.kept_labels))
 
     def solved(self, view: GraphView, labels: NodeLabels) -> Solved:
-        """Return weights and offsets that are learned from some labels."""
+        """Return the weights and offsets learned from the given labels.
+
+        Args:
+            view: Visible part of the graph.
+            labels: Labels to learn from.
+        """
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
         dual = self.solve(gram(examples), counts, examples.shape[1])
         return Solved(examples.T @ dual.coefficients, dual.offsets)
 
     def _lifted(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        # In double: solving blows up what single precision loses.
+        # Double precision is needed, because solving amplifies rounding errors.
         return self.lift(self.embedding(view, rows)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""One incremental session of HAG-Meta: prototypes, weights, scores, loss (the paper's appendix)."""
+"""HAG-Meta network: prototypes, attention weights, scores and loss, as in the paper's appendix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,42 +29,44 @@ from nodegraft.streams.episodes.episode import Episode
 
 @dataclass(frozen=True, kw_only=True)
 class HAGOptions(ValuatorOptions):
-    """Choices where the paper is silent or contradicts itself."""
+    """Options of HAG-Meta where the paper says nothing or contradicts itself."""
 
     tla: Literal["off", "set", "class-axis"] = "set"
-    """Whether and how task-level attention weighs the loss: on sets of prototypes of any size, or
-    along the class axis with a fixed N, as the paper's appendix says."""
+    """Form of task-level attention, which weights the loss: none (``off``), on sets of prototypes
+    of any size (``set``), or along the class axis with a fixed N as in the paper's appendix
+    (``class-axis``)."""
 
     tla_scale: Scale = "literal"
-    """The paper's class weights, which are nearly inert, or those times the number of classes."""
+    """Scale of class weights: as in the paper, which has almost no effect, or multiplied by the
+    number of classes."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
-    """What task-level attention is trained for: the paper's loss, which is smallest where easy
-    tasks weigh most, or the opposite, so that hard tasks weigh most."""
+    """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy
+    tasks the most weight, or to increase it, which gives hard tasks the most weight."""
 
 
 @dataclass(frozen=True)
 class HAGLoss(NodeAttentionLoss):
-    """The loss of an episode, and the weights that both attentions gave in it."""
+    """Loss of an episode, and the weights of both attentions."""
 
     task_weights: Tensor
-    """One weight a task; zeros where task-level attention is off."""
+    """Weight of each task; zeros if task-level attention is off."""
 
     @torch.no_grad()
     def metrics(self) -> dict[str, float]:
-        """Return the relative spread of the tasks' weights beside that of the nodes'."""
+        """Return the relative spread of node weights and of task weights."""
         return super().metrics() | {"task_spread": relative_spread(self.task_weights)}
 
 
 class HAGNetwork(WeightedPrototypeLearner):
-    """The three learned parts: encoder, node-level attention, task-level attention.
+    """Network of HAG-Meta: encoder, node-level attention and task-level attention.
 
     Args:
-        encoder: Two GCN layers; both attentions take their widths.
-        options: Which attentions there are, and how they are read.
-        num_base_classes: How many classes the first task has; matters to ``"class-axis"`` only.
-        ways: How many classes each later task has (N); matters to ``"class-axis"`` only.
-        generator: Draws the first weights of both attentions.
+        encoder: Encoder of two GCN layers; both attentions have the same widths.
+        options: Options of both attentions.
+        num_base_classes: Number of classes of the first task; used by ``"class-axis"`` only.
+        ways: Number of classes of each later task (N); used by ``"class-axis"`` only.
+        generator: Random generator for the initial weights of both attentions.
     """
 
     options: HAGOptions
@@ -87,11 +89,15 @@ class HAGNetwork(WeightedPrototypeLearner):
             self.task_attention = SetTaskAttention(out, hidden, generator)
 
     def weigh_tasks(self, tasks: Sequence[Tensor]) -> Tensor:
-        """Return the weight of every task for the current (last) one; they sum to 1."""
+        """Return the attention weight of every task for the current (last) task; they sum to 1.
+
+        Args:
+            tasks: Prototypes of each task, one row per class.
+        """
         return task_weights(self.task_attention(list(tasks)))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Return cross-entropy of the queries, weighed by what their task means to the last one."""
+        """Return the cross-entropy of the queries, weighted by task-level attention."""
         embedded = self.embed_episode(view, episode)
         targets = torch.from_numpy(episode.targets)
         loss, shares = self.weighted_loss(embedded.prototypes, embedded.scores, targets)
@@ -100,12 +106,18 @@ class HAGNetwork(WeightedPrototypeLearner):
     def weighted_loss(
         self, tasks: Sequence[Tensor], scores: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the loss of scores, and the weight that it gives to each task."""
+        """Return the weighted loss of scores, and the weight of each task.
+
+        Args:
+            tasks: Prototypes of each task, one row per class.
+            scores: Scores of the queries: nodes x classes.
+            targets: Class index of each query.
+        """
         shares = torch.zeros(len(tasks))
         if self.options.tla != "off":
             shares = self.weigh_tasks(tasks)
             if self.options.tla_goal == "large-loss":
-                # The same numbers; the gradient of the attention turns round.
+                # The values do not change, but the gradient of the attention changes its sign.
                 shares = 2.0 * shares.detach() - shares
         weights = class_weights(shares, [len(task) for task in tasks], self.options.tla_scale)
         return task_weighted_cross_entropy(scores, targets, weights), shares

@@ -1,4 +1,4 @@
-"""Interface of meta-training: a loss on episodes, and a way to learn new classes."""
+"""Interface of networks for meta-training: a loss on episodes, and methods to learn classes."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -13,28 +13,28 @@ from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.streams.episodes.episode import Episode
 
 Memory = TypeVar("Memory")
-"""What a learner keeps of the classes it has learned, such as one prototype for each."""
+"""Data that a learner stores about learned classes, such as one prototype for each class."""
 
 
 @dataclass(frozen=True)
 class EpisodeLoss:
-    """The loss of an episode."""
+    """Loss of an episode."""
 
     loss: Tensor
-    """One number, differentiable with respect to the network's weights."""
+    """Loss as one number, differentiable with respect to the network's weights."""
 
     def metrics(self) -> dict[str, float]:
-        """Return further numbers by name for progress bars."""
+        """Return additional metrics by name, for progress output."""
         return {}
 
 
 class Learner(nn.Module, Generic[Memory]):
-    """A network around an encoder that learns classes from their supports.
+    """Base class of networks around an encoder that learn classes from their supports.
 
-    A session is one call of :meth:`learn` and one of :meth:`score`, in a rehearsal as in use.
+    A session, in a rehearsal or in use, is one call of :meth:`learn` and one of :meth:`score`.
 
     Args:
-        encoder: Embeds the nodes; it is trained with the network.
+        encoder: Encoder of the nodes; it is trained with the network.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -42,10 +42,11 @@ class Learner(nn.Module, Generic[Memory]):
         self.encoder = encoder
 
     def embed(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return embeddings of nodes from their neighbourhood alone.
+        """Return embeddings of nodes; only their neighbourhood is computed.
 
         Args:
-            rows: Row numbers of the nodes, in any order; the result has the same.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes, in any order; the result has the same order.
         """
         return embed_rows(self.encoder, view, rows, self.encoder.hops)
 
@@ -53,23 +54,28 @@ class Learner(nn.Module, Generic[Memory]):
         """Return the loss of one episode.
 
         Args:
-            episode: Its first task has many labels a class, the others few.
+            view: Visible part of the graph.
+            episode: Episode; its first task has many labels per class, the others have few.
         """
         raise NotImplementedError
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Memory | None) -> Memory:
-        """Return the memory of the network after learning these classes.
+        """Return the memory of the network after learning new classes.
 
         Args:
-            memory: What it kept of earlier classes; None if these are the first. First classes
-                have many labels, later ones few.
+            view: Visible part of the graph.
+            support: Labels of the new classes.
+            memory: Memory of earlier classes; None for the first classes. The first classes have
+                many labels, later classes have few.
         """
         raise NotImplementedError
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Memory) -> Tensor:
-        """Return one row per node, one column per class in the order learned.
+        """Return scores: one row per node, one column per class in the order learned.
 
         Args:
-            rows: Row numbers of the nodes, in any order; the result has the same.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes, in any order; the result has the same order.
+            memory: Memory of the learned classes.
         """
         raise NotImplementedError

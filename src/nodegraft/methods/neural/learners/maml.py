@@ -1,4 +1,4 @@
-"""Model-agnostic meta-learning of a graph encoder: weights from which few steps are enough."""
+"""Model-agnostic meta-learning (MAML): initial encoder weights that adapt in a few steps."""
 
 from copy import deepcopy
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from nodegraft.methods.neural.losses import balanced_cross_entropy
 from nodegraft.streams.episodes.episode import Episode, sample_per_class
 
 HEAD = "head"
-"""The name of the classifier's weights among those of the encoder."""
+"""Name of the classifier's weights in a dictionary that also has the encoder's weights."""
 
 Weights = dict[str, Tensor]
-"""Encoder and head by the names of their tensors."""
+"""Weights of encoder and head by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,39 +31,48 @@ class InnerLoop:
     """Adaptation of the weights to the supports of a task, by plain gradient descent."""
 
     learning_rate: float = 0.5
-    r"""The length of a gradient step (:math:`\alpha`)."""
+    r"""Learning rate of a gradient step (:math:`\alpha`)."""
 
     steps: int = 10
-    """How many gradient steps in an episode of meta-training."""
+    """Number of gradient steps in an episode of meta-training."""
 
     test_steps: int = 100
-    """How many gradient steps in a session, where there are more classes."""
+    """Number of gradient steps in a session, which has more classes than an episode."""
 
     first_order: bool = False
-    """Whether the meta-gradient takes the steps as constant: quicker, and less exact."""
+    """Whether the meta-gradient treats the steps as constant (first-order MAML), which is faster
+    and less exact."""
 
     base_shots: int = 20
-    """How many supports of each class of the first session are kept; of later classes all are."""
+    """Number of supports stored for each class of the first session; all supports of later classes
+    are stored."""
 
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Nodes with their neighbourhood, and the column of each one's class."""
+    """Batch of labelled nodes with their neighbourhood."""
 
     neighbourhood: Neighbourhood
     """Nodes and edges that the encoder reads to embed the batch."""
 
     positions: Tensor
-    """The position of each node at the neighbourhood's centre."""
+    """Position of each node among the centre nodes of the neighbourhood."""
 
     targets: Tensor
-    """The column of each node's class."""
+    """Class index of each node."""
 
     @classmethod
     def of(
         cls, view: GraphView, labelled: NodeLabels, columns: tuple[str, ...], hops: int
     ) -> "LabelledBatch":
-        """Extract the neighbourhood once, for any number of steps on it."""
+        """Create a batch; the neighbourhood is extracted once for all gradient steps.
+
+        Args:
+            view: Visible part of the graph.
+            labelled: Labelled nodes.
+            columns: Names of all classes, in the order of class indices.
+            hops: Number of hops of the neighbourhood.
+        """
         neighbourhood, positions = view.around(labelled.rows(), hops)
         targets = torch.from_numpy(labelled.targets(columns))
         return cls(neighbourhood, torch.from_numpy(positions), targets)
@@ -71,31 +80,31 @@ class LabelledBatch:
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """Weights and classes that are stored from session to session."""
+    """Adapted weights and stored supports, which the next session starts from."""
 
     supports: NodeLabels
-    """The nodes kept of every class, on which the next session trains again."""
+    """Stored supports of every class, on which the next session trains again."""
 
     weights: Weights
-    """Encoder and head after the gradient steps on these supports."""
+    """Weights of encoder and head after the gradient steps on these supports."""
 
 
 class MAML(Learner[AdaptedModel]):
-    r"""Encoder and linear head after some gradient steps on a task's supports.
+    r"""Network of an encoder and a linear head that adapts to a task by gradient steps.
 
     .. math::
         \theta' = \theta - \alpha \nabla_\theta L_S(\theta) \text{ (repeated)}, \quad
         \min_\theta L_Q(\theta')
 
-    Tasks have any number of classes, so the head cannot be learned column by column: all its rows
-    start alike, which makes the start the same for every order of the classes. Which row they
-    start from is without effect, since a softmax ignores what is added to all scores alike: it is
-    zero. The first step therefore moves the head only, towards the classes' means.
+    Tasks have any number of classes, so initial weights of the head cannot be meta-learned for
+    each class. Instead, all its rows start with equal weights, which does not depend on the order
+    of the classes. The common row has no effect on a softmax, so it is zero. The first step
+    therefore changes the head only, towards the class means.
 
     Args:
-        encoder: Its weights are meta-learned.
-        inner_loop: How they are adapted to a task.
-        seeds: Decide which supports of the first classes are kept.
+        encoder: Encoder whose weights are meta-learned.
+        inner_loop: Settings of the adaptation to a task.
+        seeds: Seeds of the selection of stored supports of the first classes.
     """
 
     def __init__(self, encoder: Encoder, inner_loop: InnerLoop, seeds: Seeds) -> None:
@@ -103,7 +112,7 @@ class MAML(Learner[AdaptedModel]):
         self.inner_loop, self.seeds = inner_loop, seeds
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Return the loss of the queries after the steps on the supports."""
+        """Return the loss of the queries after adaptation to the supports."""
         support, query = (
             LabelledBatch.of(view, part, episode.classes, self.encoder.hops)
             for part in (episode.support, episode.query)
@@ -111,12 +120,14 @@ class MAML(Learner[AdaptedModel]):
         return EpisodeLoss(self.query_loss(support, query, len(episode.classes)))
 
     def query_loss(self, support: LabelledBatch, query: LabelledBatch, num_classes: int) -> Tensor:
-        """Return cross-entropy of the queries after the steps on the supports.
+        """Return the cross-entropy of the queries after adaptation to the supports.
 
-        It is differentiable through the steps, unless ``first_order`` takes them as constant.
+        It is differentiable through the steps, unless ``first_order`` treats them as constant.
 
         Args:
+            support: Supports of the task.
             query: Other nodes of the same classes.
+            num_classes: Number of classes of the task.
         """
         second_order = not self.inner_loop.first_order
         weights = self.adapt(support, num_classes, self.inner_loop.steps, second_order)
@@ -125,7 +136,7 @@ class MAML(Learner[AdaptedModel]):
     def learn(
         self, view: GraphView, support: NodeLabels, memory: AdaptedModel | None
     ) -> AdaptedModel:
-        """Take steps from the meta-learned weights on the stored supports of all classes."""
+        """Adapt the meta-learned weights to the stored supports of all classes."""
         if memory is None:
             draws = self.seeds.generator("kept")
             supports = sample_per_class(support, self.inner_loop.base_shots, draws)
@@ -136,21 +147,27 @@ class MAML(Learner[AdaptedModel]):
         return AdaptedModel(supports, {name: value.detach() for name, value in weights.items()})
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: AdaptedModel) -> Tensor:
-        """Apply the adapted head to the adapted embeddings."""
+        """Return the adapted head's scores of embeddings by the adapted encoder."""
         hidden = self.embed_adapted(view, rows, memory.weights)
-        # In double precision a row rounds alike alone and among many.
+        # Double precision, so that scores of a node do not depend on its batch.
         return hidden.double() @ memory.weights[HEAD].double().T
 
     def embed_adapted(self, view: GraphView, rows: NDArray[np.int64], weights: Weights) -> Tensor:
         """Return embeddings of nodes by the adapted encoder.
 
         Args:
-            rows: Row numbers of the nodes, in any order; the result has the same.
+            view: Visible part of the graph.
+            rows: Row numbers of the nodes, in any order; the result has the same order.
+            weights: Adapted weights.
         """
         return embed_rows(self.adapted_encoder(weights), view, rows, self.encoder.hops)
 
     def adapted_encoder(self, weights: Weights) -> Encoder:
-        """Return a copy of the encoder with other weights, which are not to be trained further."""
+        """Return a copy of the encoder with adapted weights; it must not be trained further.
+
+        Args:
+            weights: Adapted weights of encoder and head.
+        """
         encoder = deepcopy(self.encoder).requires_grad_(False)
         adapted = {name: weight for name, weight in weights.items() if name != HEAD}
         encoder.load_state_dict({**self.encoder.state_dict(), **adapted})
@@ -160,11 +177,14 @@ class MAML(Learner[AdaptedModel]):
     def adapt(
         self, batch: LabelledBatch, num_classes: int, steps: int, second_order: bool = False
     ) -> Weights:
-        """Return the weights after some gradient steps; every class counts alike in their loss.
+        """Return the weights after gradient steps on a batch; all classes have equal weight.
 
         Args:
-            second_order: Whether the result is differentiable through the steps, which holds all
-                of them in memory.
+            batch: Supports of the task.
+            num_classes: Number of classes of the task.
+            steps: Number of gradient steps.
+            second_order: Whether the result is differentiable through the steps, which needs
+                memory for all of them.
         """
         weights: Weights = dict(self.encoder.named_parameters())
         start = next(iter(weights.values()))

@@ -1,4 +1,4 @@
-"""Networks that keep one prototype a class: means, weighted means, or adapted by attention."""
+"""Networks that store one prototype per class: a mean, a weighted mean, or adapted by attention."""
 
 import math
 from collections.abc import Sequence
@@ -21,19 +21,24 @@ from nodegraft.streams.episodes.episode import Episode
 
 
 class PrototypeLearner(Learner[Tensor]):
-    """Keeps prototypes as they were when their class arrived; the nearest one wins."""
+    """Network that predicts the class of the nearest prototype.
+
+    A prototype is the mean of a class's supports. It is computed when the class is added.
+    """
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """Return one row per class: the mean of its supports.
+        """Return the prototype of each class, one row per class: the mean of its supports.
 
         Args:
-            few_shot: Whether the classes have few labels; without effect on plain means.
+            view: Visible part of the graph.
+            support: Labels of the classes.
+            few_shot: Whether the classes have few labels; has no effect on plain means.
         """
         targets = torch.from_numpy(support.targets(support.classes))
         return class_means(self.embed(view, support.rows()), targets, len(support))
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Tensor | None) -> Tensor:
-        """Return the prototypes of these classes, behind those of earlier ones."""
+        """Return the prototypes of earlier classes, followed by those of the new classes."""
         new = self.prototypes(view, support, few_shot=memory is not None)
         return new if memory is None else torch.cat((memory, new))
 
@@ -44,49 +49,49 @@ class PrototypeLearner(Learner[Tensor]):
 
 @dataclass(frozen=True, kw_only=True)
 class ValuatorOptions:
-    """Options of a node valuator, which weighs the supports of a class."""
+    """Options of a node valuator, which weights the supports of a class."""
 
     nla: bool = True
-    """Whether node-level attention weighs supports; else prototypes are plain means."""
+    """Whether node-level attention weights supports; otherwise prototypes are plain means."""
 
     nla_normalise: Literal["class", "session"] = "class"
-    """Whether the weights of supports sum to 1 within a class or over a session."""
+    """Normalisation of support weights: their sum is 1 within each class or over a session."""
 
     nla_for: Literal["few-shot", "all"] = "few-shot"
-    """Whether attention weighs the supports of few-shot classes only, or of all classes."""
+    """Classes whose supports are weighted by attention: few-shot classes only, or all."""
 
     centrality: attention.Centrality = "log1p"
-    r"""How a node's degree counts: :math:`\log(1 + d)`, or the paper's
-    :math:`\log(d + \epsilon)`, under which an isolated node has the largest weight."""
+    r"""Centrality of a node with degree :math:`d`: :math:`\log(1 + d)`, or the paper's
+    :math:`\log(d + \epsilon)`, which gives isolated nodes the largest weight."""
 
     nla_start: attention.Start = "xavier"
-    """How large the valuator's first weights are: Xavier's, or the authors' wider ones."""
+    """Scale of the valuator's initial weights: Xavier, or the wider range of the authors' code."""
 
     dropout: float = 0.0
-    """The share of the encoder's hidden numbers that an episode drops."""
+    """Dropout rate of the encoder's hidden values in an episode."""
 
 
 @dataclass(frozen=True)
 class NodeAttentionLoss(EpisodeLoss):
-    """The loss of an episode, and the weights that node-level attention gave in it."""
+    """Loss of an episode, and the weights of node-level attention."""
 
     node_weights: tuple[Tensor, ...]
-    """The weights of the supports, for each task that attention weighs."""
+    """Weights of the supports, for each task that uses node-level attention."""
 
     @torch.no_grad()
     def metrics(self) -> dict[str, float]:
-        """Return the relative spread of the weights: 0 is plain averaging."""
+        """Return the relative spread of the support weights; 0 means equal weights."""
         nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
         return {"node_spread": relative_spread(nodes)}
 
 
 class WeightedPrototypeLearner(PrototypeLearner):
-    r"""An encoder and a node valuator: :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
+    r"""Network with attention-weighted prototypes :math:`p_k = \sum_{j \in S_k} \lambda_j z_j`.
 
     Args:
-        encoder: Two GCN layers; the valuator takes their widths.
-        options: Whether and how supports are weighed.
-        generator: Draws the first weights of the valuator.
+        encoder: Encoder of two GCN layers; the valuator has the same widths.
+        options: Options of the valuator.
+        generator: Random generator for the initial weights of the valuator.
     """
 
     encoder: GCN
@@ -103,11 +108,11 @@ class WeightedPrototypeLearner(PrototypeLearner):
         self._noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
-        """Return one row per class: attention-weighted where the options say so, else the mean."""
+        """Return the prototype of each class: an attention-weighted or plain mean."""
         return self._one_pass(view, [support], [few_shot]).prototypes[0]
 
     def uses_attention(self, few_shot: bool) -> bool:
-        """Return whether node-level attention weighs the supports of a task.
+        """Return whether node-level attention weights the supports of a task.
 
         Args:
             few_shot: Whether the task's classes have few labels.
@@ -117,7 +122,11 @@ class WeightedPrototypeLearner(PrototypeLearner):
     def support_weights(self, view: GraphView, support: NodeLabels) -> Tensor:
         """Return the weight of every support, in the order of ``support.rows()``.
 
-        Without attention all supports of a class weigh alike.
+        Without attention, all supports of a class have equal weight.
+
+        Args:
+            view: Visible part of the graph.
+            support: Labels of few-shot classes.
         """
         if not self.uses_attention(few_shot=True):
             counts = torch.tensor([rows.size for rows in support.values()])
@@ -135,7 +144,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         return attention.softmax_within(adjusted, targets, len(support))
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Return cross-entropy of the queries over the distances to all prototypes."""
+        """Return the cross-entropy of the queries, from distances to all prototypes."""
         embedded = self.embed_episode(view, episode)
         loss = F.cross_entropy(embedded.scores, torch.from_numpy(episode.targets))
         return NodeAttentionLoss(loss, embedded.node_weights)
@@ -144,7 +153,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
         """Return prototypes of an episode's tasks, and embeddings of its queries.
 
         Args:
-            episode: Its first task has many labels a class, the others few.
+            view: Visible part of the graph.
+            episode: Episode; its first task has many labels per class, the others have few.
         """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
         dropout = self.options.dropout
@@ -158,8 +168,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
         queries: NDArray[np.int64] | None = None,
         dropout: float = 0.0,
     ) -> "EpisodeEmbeddings":
-        # Encoder and node-level attention look at one neighbourhood: cutting out a second one
-        # would cost more than the attention saves by looking at fewer nodes.
+        # Encoder and node-level attention share a neighbourhood. Extracting a smaller one for the
+        # attention would cost more than it saves.
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
         neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
@@ -184,16 +194,16 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
 @dataclass(frozen=True)
 class EpisodeEmbeddings:
-    """Embeddings of the nodes of an episode."""
+    """Prototypes, support weights and query embeddings of an episode."""
 
     prototypes: tuple[Tensor, ...]
-    """The prototypes of each task, one row a class."""
+    """Prototypes of each task, one row per class."""
 
     node_weights: tuple[Tensor, ...]
-    """The weights of the supports, for each task that attention weighs."""
+    """Weights of the supports, for each task that uses node-level attention."""
 
     queries: Tensor
-    """The embedding of each query, one row a node."""
+    """Embeddings of the queries, one row per node."""
 
     @property
     def scores(self) -> Tensor:
@@ -202,13 +212,13 @@ class EpisodeEmbeddings:
 
 
 def relative_spread(weights: Tensor) -> float:
-    """Return standard deviation over mean (the coefficient of variation).
+    """Return the standard deviation divided by the mean (the coefficient of variation).
 
     >>> relative_spread(torch.tensor([0.5, 0.5]))
     0.0
 
     Args:
-        weights: Any number of them; of fewer than two, and of zeros, the result is 0.
+        weights: Any number of weights; the result is 0 for fewer than two, and if all are 0.
     """
     if weights.numel() < 2 or not weights.any():
         return 0.0
@@ -216,18 +226,18 @@ def relative_spread(weights: Tensor) -> float:
 
 
 class PrototypeAttention(nn.Module):
-    r"""One head of self-attention with a residual.
+    r"""Self-attention over prototypes, with one head and a residual connection.
 
     .. math::
         a_{jk} = \mathrm{softmax}_k\left(\frac{\langle Q w_j, K w_k \rangle}{\sqrt{h}}\right),
         \quad w_j' = w_j + \sum_k a_{jk} U w_k
 
-    Any number of classes in any order. :math:`U` starts at zero, so that training starts from the
-    plain prototypes.
+    It works for any number of classes in any order. :math:`U` starts at zero, so training starts
+    from the plain prototypes.
 
     Args:
-        size: How many numbers a prototype has (:math:`h`).
-        generator: Draws the first :math:`Q` and :math:`K` (Xavier, uniform).
+        size: Width of a prototype (:math:`h`).
+        generator: Random generator for the initial :math:`Q` and :math:`K` (Xavier, uniform).
     """
 
     def __init__(self, size: int, generator: torch.Generator) -> None:
@@ -239,7 +249,11 @@ class PrototypeAttention(nn.Module):
             nn.init.xavier_uniform_(weight, generator=generator)
 
     def weights(self, prototypes: Tensor) -> Tensor:
-        """Return how much each class counts for class ``j`` in row ``j``, which sums to one."""
+        """Return attention weights; row ``j`` has the weight of each class for class ``j``.
+
+        Args:
+            prototypes: Prototypes, one row per class.
+        """
         products = (prototypes @ self.query.T) @ (prototypes @ self.key.T).T
         return torch.softmax(products / math.sqrt(prototypes.shape[1]), dim=1)
 
@@ -249,16 +263,15 @@ class PrototypeAttention(nn.Module):
 
 
 class EvolvedClassifier(PrototypeLearner):
-    """Class means, adapted to each other by attention, compared by cosine.
+    """Network that compares nodes by cosine with class means, which attention adapts to each other.
 
-    Its memory is the plain means: the attention over all of them is run anew for every score, so
-    every class is adapted to all that have arrived by then.
+    Its memory is the plain means. The attention over all means is computed for every score, so
+    each class is adapted to all classes learned so far.
 
     Args:
-        encoder: Embeds the nodes; it is frozen.
-        temperature: What cosines are multiplied by, above 0; larger values make the softmax
-            sharper.
-        generator: Draws the first weights of the attention.
+        encoder: Encoder of the nodes; it is frozen.
+        temperature: Factor of the cosines, above 0; larger values make the softmax sharper.
+        generator: Random generator for the initial weights of the attention.
     """
 
     def __init__(self, encoder: Encoder, temperature: float, generator: torch.Generator) -> None:
@@ -267,11 +280,11 @@ class EvolvedClassifier(PrototypeLearner):
         self.attention = PrototypeAttention(encoder.size, generator)
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Return cross-entropy of the queries over the classes of all tasks."""
+        """Return the cross-entropy of the queries over the classes of all tasks."""
         means = self.learn(view, episode.support, None)
         scores = self.score(view, episode.query.rows(), means)
         return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
-        """Return cosine to each adapted prototype, times the temperature."""
+        """Return the cosine with each adapted prototype, times the temperature."""
         return self.temperature * cosines(self.embed(view, rows), self.attention(memory))
