@@ -22,7 +22,7 @@ class ConfusionMatrix(Tabular):
     """Names of all true or predicted classes, sorted."""
 
     counts: NDArray[np.int64]
-    """Number of nodes: true classes x predicted classes."""
+    """Number of nodes by true class (row) and predicted class (column)."""
 
     abstained: NDArray[np.int64]
     """Number of nodes of each true class for which the model abstained."""

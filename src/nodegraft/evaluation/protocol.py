@@ -72,7 +72,7 @@ class SessionResult:
     """Mean gap between confidence and accuracy over bins of confidence."""
 
     unknown_auroc: float | None
-    """AUROC of confidence: query nodes against visible nodes whose classes have not arrived yet.
+    """AUROC of confidence for query nodes against visible nodes of classes that have not arrived.
 
     None without such nodes."""
 

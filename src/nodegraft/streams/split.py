@@ -160,7 +160,7 @@ class ClassSplit:
 
     @property
     def num_sessions(self) -> int:
-        """Number of sessions: session 0, and one session for every ``ways`` novel classes."""
+        """Number of sessions, which are session 0 and one for every ``ways`` novel classes."""
         return 1 + -(-len(self.novel) // self.setting.ways)
 
     def arriving(self, index: int) -> tuple[str, ...]:
