@@ -101,7 +101,7 @@ class ViewCache:
         return self._store.array_cache.base.under(list(self._weights or ()))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Return the folder for products with the feature matrix on disk.
+        """Return the folder on disk that stores propagated features.
 
         Args:
             folder: Folder to use; None for the folder of the graph.

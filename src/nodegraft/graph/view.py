@@ -406,7 +406,7 @@ class GraphView:
         return self._cache.propagated(hops).rows(self.positions(rows))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Return the folder for products with the feature matrix on disk.
+        """Return the folder on disk that stores propagated features.
 
         Args:
             folder: Folder to use; None for the folder of the graph.

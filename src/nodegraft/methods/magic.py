@@ -52,7 +52,7 @@ class Magic(KernelHead):
     """Number of labels below which a class is refined."""
 
     sharpness: PositiveFloat = 10.0
-    r"""Factor of the first solution's scores in the Potts model (:math:`\tau`)."""
+    r"""Factor for the scores of the first ridge solution in the Potts model (:math:`\tau`)."""
 
     rounds: NonNegativeInt = 5
     """Number of mean-field iterations."""

@@ -61,7 +61,7 @@ class ThresholdGroup:
 
     threshold: float
     """Minimum probability of a class to be in a set. Minus infinity if there are too few
-    calibration nodes for the coverage; then these classes are in every set."""
+    calibration nodes for the coverage; every set then contains all classes of this group."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Host names that only this machine can reach."""
 
 EXPORTERS = "OTEL_TRACES_EXPORTER"
-"""Environment variable of OpenTelemetry: where to send spans. Its packages read the others."""
+"""Environment variable of OpenTelemetry that selects where to send spans."""
 
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 """Environment variables for the protocol of the collector; the first one that is set is used."""

@@ -39,7 +39,7 @@ class GrownAdjacency(Adjacency):
         is_apart = np.zeros(num_nodes, dtype=bool)
         is_apart[nodes] = True
         parts = {"base": base, "nodes": nodes, "apart": rows, "_is_apart": is_apart}
-        # The dataclass is frozen, and its arrays are properties here: set attributes directly.
+        # Write to vars: the dataclass is frozen, and this subclass has properties for its fields.
         vars(self).update(parts)
 
     base: Adjacency
@@ -247,7 +247,9 @@ def can_stay_apart(grown: GrownAdjacency) -> bool:
 
 
 def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
-    """Return several edge types joined into one adjacency; separately stored rows stay separate.
+    """Combine several edge types into one adjacency.
+
+    If each type stores its changed rows separately, so does the result.
 
     Args:
         kinds: The edges of each type; either all or none have separately stored rows.

@@ -203,7 +203,8 @@ class PropagatedFeatures:
     def _is_worth_keeping(self, power: int) -> bool:
         if power == self._hops or power in self._grown:
             return False
-        # Sparse rows are not cached: after many repeated computations the whole layer is cheaper.
+        # Single sparse rows are not cached: once as many rows as there are nodes were computed, the
+        # whole layer is cheaper.
         share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
         return share * self._made[power] >= self._adjacency.num_nodes
 

@@ -240,10 +240,10 @@ class SpreadRows:
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return the rows of some of the nodes; the rows must be dense.
+        """Return a subset of these rows, which must be dense.
 
         Args:
-            places: Positions in these rows.
+            places: Positions of the rows of the subset.
         """
         part = copy(self)
         part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]

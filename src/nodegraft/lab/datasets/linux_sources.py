@@ -64,8 +64,9 @@ def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """Yield the edges between files.
 
     ``symbol``: the source uses a name that only the target exports. ``header``: both include a
-    header that few files include. ``depends``, ``select``: the build option of the source needs, or
-    switches on, a build option whose largest file is the target.
+    header that few files include. ``depends``: the build option of the source depends on
+    another option. ``select``: it enables another option. The target is the largest file of that
+    other option.
     """
     return readers.read_typed_edges(path, KINDS)
 

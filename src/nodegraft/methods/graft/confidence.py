@@ -180,8 +180,8 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
 def share_of_known_classes(chances: Floats) -> float:
     """Estimate the share of nodes of known classes among all nodes.
 
-    The maximum-likelihood estimate is found by expectation maximisation, with one node added to
-    each side beforehand. It is then moved towards one half (:data:`BELIEVED`).
+    Expectation maximisation, with one additional node of a known and one of an unknown class.
+    The log-odds of the estimate are then multiplied by :data:`BELIEVED`, towards one half.
 
     >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
     0.75

@@ -18,7 +18,7 @@ from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
 REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
-"""Ridge penalty of the regression on hops and of that on edge types; rows have length 1."""
+"""Ridge penalties of two regressions, on hops and on edge types. Rows have length 1."""
 
 POOL = 4096
 """Maximum number of unlabelled nodes that refine means: this many from a random sample, and this

@@ -156,7 +156,7 @@ class Graft(Derived[Derivation]):
     found that the regression does not help."""
 
     times_: NDArray[np.float64] = learned()
-    """Diffusion times that practice selected."""
+    """Diffusion times that were selected in practice episodes on known classes."""
 
     weights_: NDArray[np.float64] = learned()
     """Weight of each signal in each stage."""

@@ -161,9 +161,9 @@ class FullBatchTrainer:
 
 @dataclass(frozen=True, kw_only=True)
 class MetaTraining:
-    """Meta-training: one gradient step per episode, with regular rehearsals of validation classes.
+    """Meta-training: one gradient step per episode, and regular checks on validation classes.
 
-    The result is the weights with the best rehearsal accuracy, or, without validation classes, the
+    The result is the weights with the best validation accuracy, or, without validation classes, the
     weights after the last episode.
     """
 

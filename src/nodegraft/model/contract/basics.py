@@ -36,7 +36,7 @@ def check_is_a_plain_dataclass(case: Case) -> None:
 
 
 def check_parameters_are_checked(case: Case) -> None:
-    """Require that every number has a declared range, and that errors name the wrong parameter."""
+    """Require that every number has a declared range, and that errors name the parameter."""
     model = case.make()
     kinds = get_type_hints(type(model), include_extras=True)
     without_range = [

@@ -103,7 +103,7 @@ class TimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Stop the timeout when a head is complete; uvicorn calls a request a cycle."""
+        """Stop the timeout when the request headers are complete; ``cycle`` is one request."""
         before = self.cycle
         super().handle_events()
         # No cycle exists before the first head.

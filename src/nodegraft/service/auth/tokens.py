@@ -151,7 +151,7 @@ class TokenCache:
         try:
             self._stored.record_use(uses)
         except Exception as error:
-            # The last use is optional: the database may be read-only or busy.
+            # Only log a failure to store the last use: the database may be read-only or busy.
             if not self._logged_uses:
                 LOG.warning("the last use of tokens cannot be written: %s", error)
             self._logged_uses = True

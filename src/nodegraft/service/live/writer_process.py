@@ -165,7 +165,7 @@ class WriterProcess:
             yield
         finally:
             timer.cancel()
-            # Wait for the timer: when the process has ended, its ID may belong to another process.
+            # Wait for a kill that is running: after the process ended, its ID may be used again.
             timer.join()
 
     def _kill(self) -> None:

@@ -82,7 +82,7 @@ class MatlabDataset(Dataset):
     """The paper's split, as text."""
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse both halves, or the test half alone and add a note that says so."""
+        """Parse the training and the test half; without the training half, add a note."""
         network, test = self.required_files
         (train,) = self.optional_files
         nodes = MatlabNodes.read(files[test])

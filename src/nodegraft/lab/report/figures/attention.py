@@ -45,7 +45,7 @@ class ClassBars:
 
     @property
     def title(self) -> str:
-        """Name of the class, and the number of supports drawn if not all are."""
+        """Name of the class; if some supports are not drawn, also how many of them are."""
         fraction = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(fraction)) + fraction
 
