@@ -171,7 +171,8 @@ def test_the_version_and_a_reader_who_has_had_enough(tmp_path: Path) -> None:
 def test_help_needs_no_torch() -> None:
     blocked = (
         "import sys\n"
-        "for name in ('torch', 'numpy', 'scipy', 'pyarrow', 'sklearn', 'sqlalchemy'):\n"
+        "for name in ('torch', 'numpy', 'scipy', 'pyarrow', 'sklearn', 'sqlalchemy', 'fastapi',\n"
+        "    'uvicorn'):\n"
         "    sys.modules[name] = None\n"
         "from nodegraft.cli.entry import main\n"
         "sys.argv = ['nodegraft', *{}]\n"

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 from starlette.types import Receive
 
-from nodegraft.service.auth import limits, middleware
+from nodegraft.service.auth import limits, middleware, timeouts
 from nodegraft.service.auth.middleware import MAX_BUCKETS, Rate
 from nodegraft.store.scope import Scope
 from tests.service.running import Running, running
@@ -36,7 +36,7 @@ REFUSED = HEAD.replace(b"GET", b"POST") + b"Content-Length: 99\r\n\r\n{"
 
 
 def short_timeouts() -> None:
-    for module in (middleware, limits):
+    for module in (middleware, timeouts):
         vars(module)["BODY_SECONDS"] = 1.0
 
 
@@ -80,7 +80,7 @@ def test_slow_requests_are_cut_off_at_any_place(begun: bytes, has_tokens: bool, 
 
 def test_a_caller_who_does_not_read_is_cut_off(shop: Path) -> None:
     def prepare() -> None:
-        vars(limits)["SEND_SECONDS"] = 1.0
+        vars(timeouts)["SEND_SECONDS"] = 1.0
 
     content = json.dumps({"keys": [1] * 10_000, "top": 4}).encode()
     sent = PREDICT + f"Content-Length: {len(content)}\r\n\r\n".encode() + content
@@ -154,7 +154,7 @@ def test_an_honest_caller_is_served_beside_2000_connections(shop: Path) -> None:
         finally:
             done.set()
             flood.join()
-    assert open_files < limits.FLOOD * limits.MAX_CONNECTIONS + 200
+    assert open_files < timeouts.FLOOD * limits.MAX_CONNECTIONS + 200
 
 
 def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> None:
@@ -166,7 +166,7 @@ def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> No
         return whole
 
     def prepare() -> None:
-        limits.TimeoutProtocol.limit = 3
+        timeouts.TimeoutProtocol.limit = 3
         vars(middleware)["_read_body"] = read_and_wait
 
     with running(shop, prepare) as life, ExitStack() as opened:
@@ -179,13 +179,13 @@ def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> No
         sleep(0.2)
         for caller in callers:
             caller.sendall(b" [1]}")
-        sleep(2 * limits.GRACE_SECONDS)
+        sleep(2 * timeouts.GRACE_SECONDS)
         with socket.create_connection(("127.0.0.1", life.port), 20) as refused:
             refused.sendall(WHOLE)
             assert refused.recv(100).startswith(b"HTTP/1.1 503 ")
         for caller in callers:
             assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
-        sleep(limits.GRACE_SECONDS)
+        sleep(timeouts.GRACE_SECONDS)
         # They wait for another request now, and the longest waiting one makes room.
         assert life.ask("GET", "/readyz")[0] == 200
 
@@ -199,13 +199,13 @@ def test_connections_with_requests_are_not_closed_for_new_ones(shop: Path) -> No
 )
 def test_connections_without_a_body_lock_nobody_out(begun: bytes, shop: Path) -> None:
     def prepare() -> None:
-        limits.TimeoutProtocol.limit = 3
+        timeouts.TimeoutProtocol.limit = 3
 
     with running(shop, prepare) as life, ExitStack() as opened:
         for _ in range(5):
             caller = socket.create_connection(("127.0.0.1", life.port), 20)
             opened.enter_context(caller).sendall(begun)
-        sleep(2 * limits.GRACE_SECONDS)
+        sleep(2 * timeouts.GRACE_SECONDS)
         began = monotonic()
         assert life.ask("POST", "/v1/predict", QUESTION)[0] == 200
         assert monotonic() - began < 2.0

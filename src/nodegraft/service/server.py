@@ -20,7 +20,7 @@ with extra("serve", package="uvicorn", purpose="A service"):
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    from nodegraft.service.auth.limits import FLOOD, TimeoutProtocol
+    from nodegraft.service.auth.timeouts import FLOOD, TimeoutProtocol
     from nodegraft.service.observability import LOGGING, SEVERAL_WORKERS
 
 if TYPE_CHECKING:
