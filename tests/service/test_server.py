@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.service.auth import limits, middleware
+from nodegraft.service.auth import middleware, timeouts
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
@@ -90,7 +90,7 @@ def test_readers_beside_a_writer_get_answers_of_one_version_each(
 
 
 def impatient() -> None:
-    for module in (middleware, limits):
+    for module in (middleware, timeouts):
         vars(module)["BODY_SECONDS"] = 1.0
 
 
