@@ -41,8 +41,9 @@ environment() {
 }
 
 slow_stages() {
-    # Folders and files of tests/ that have slow tests, replicas on Ray Serve, and integrations.
+    # Folders and files of tests/ that have slow tests, coverage, Ray Serve, and integrations.
     grep -rlE 'slow|NODEGRAFT_SLOW' tests --include='test_*.py' | cut -d/ -f1,2 | sort -u
+    echo coverage
     echo ray-serve
     echo integrations
 }
