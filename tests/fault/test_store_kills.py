@@ -37,8 +37,8 @@ LONGEST = 60
 HALF, COMMITTED = "half a file", "committed"
 FILES = ("mkdir", "fsync", "link", "rename", "replace", "unlink", "remove")
 
-# All files are written by the same six steps: one in eleven is one of each kind.
-some_steps = pytest.mark.parametrize("every", [11, pytest.param(1, marks=slow)])
+# All files are written by the same six steps: each 23rd is one of each kind.
+some_steps = pytest.mark.parametrize("every", [23, pytest.param(1, marks=slow)])
 
 Seen = tuple[object, ...]
 
