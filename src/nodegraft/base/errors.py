@@ -1,4 +1,4 @@
-"""Exceptions of nodegraft and their messages to the user."""
+"""Exceptions of nodegraft, with messages for users."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -13,20 +13,23 @@ class NodegraftError(Exception):
     """Machine-readable error code, used over HTTP and on the command line."""
 
     problems: tuple[tuple[str, str], ...] = ()
-    """Message with advice and message without advice of each problem, if there are several."""
+    """If the error lists several problems: each problem's message with advice, and without advice.
+    """
 
     what_happened: str = ""
-    """Message without the advice, for callers that show their own; empty if there is no advice."""
+    """Message without the advice, for callers that add their own advice; empty if there is no
+    advice.
+    """
 
 
 class DataError(NodegraftError):
-    """Tables, features or labels that cannot be used as they are."""
+    """Tables, features or labels that are not usable without a correction."""
 
     code = "data"
 
 
 class TablesError(DataError):
-    """Tables that cannot be used, with advice that callers may replace by their own.
+    """Unusable tables, with advice that callers may replace by their own advice.
 
     Args:
         message: What happened, and advice for users of Python and of the command line.
@@ -66,7 +69,7 @@ class NotFittedError(NodegraftError):
 
 
 class NotSupportedError(NodegraftError):
-    """Optional feature that a method does not support.
+    """Call of an optional feature that a method does not have.
 
     Args:
         method: Name of the method.
@@ -80,7 +83,7 @@ class NotSupportedError(NodegraftError):
 
 
 class SealedMethodError(NodegraftError):
-    """Failure of a method in its sealed process.
+    """Failure of a method while it runs in its sealed process.
 
     Args:
         method: Name of the method.
@@ -132,7 +135,7 @@ class CheckpointError(NodegraftError):
 
 
 class DamagedFileError(CheckpointError):
-    """Damaged file.
+    """File whose content or checksum is wrong.
 
     Args:
         file: Path or name of the file.
@@ -175,7 +178,7 @@ class StoreError(NodegraftError):
 
 
 class UnfinishedStoreError(StoreError):
-    """Store whose creation was interrupted."""
+    """Store whose creation was interrupted before it was complete."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -192,7 +195,7 @@ class NewerStoreError(StoreError):
 
 
 class StoreChangedError(StoreError):
-    """Concurrent change of the store; a retry may succeed."""
+    """Concurrent change of the store by another process; a retry may succeed."""
 
     code = "store_changed"
 
@@ -204,7 +207,7 @@ class StoreUnreachableError(StoreError):
 
 
 class RequestConflictError(StoreError):
-    """Idempotency key that was used before for another request.
+    """Reuse of an idempotency key for a different request.
 
     Args:
         key: Idempotency key of the request.
@@ -220,7 +223,7 @@ class RequestConflictError(StoreError):
 
 
 class NoCandidateError(StoreError):
-    """Request for the candidate version when no version waits for review.
+    """Request for a candidate version, although no version waits for review.
 
     Args:
         live: Number of the live version.
@@ -241,7 +244,7 @@ class NoCandidateError(StoreError):
 
 
 class CandidateWaitsError(StoreError):
-    """Change with promotion that would also promote a candidate version nobody has reviewed.
+    """Change with promotion that would also promote an unreviewed candidate version.
 
     Args:
         candidate: Number of the candidate version.
@@ -335,11 +338,11 @@ class UnknownNodeError(NodegraftError):
 
 
 class MissingLabelsError(NodegraftError):
-    """Labelled nodes that a fitted model needs but a graph lacks.
+    """Labelled nodes that a fitted model needs, but that a graph does not have.
 
     Args:
         missing: Keys of the missing nodes.
-        name: Class of these nodes.
+        name: Name of the class of these nodes.
     """
 
     def __init__(self, missing: Sequence[object], name: str) -> None:
@@ -351,7 +354,7 @@ class MissingLabelsError(NodegraftError):
 
 
 class HiddenNodeError(NodegraftError):
-    """Nodes that exist in the graph but are hidden in a view of it.
+    """Request for nodes that exist in the graph but are hidden in a view of it.
 
     Args:
         hidden: Number of hidden nodes.

@@ -1,4 +1,4 @@
-"""Directories with arrays and a JSON document, written atomically and without pickle."""
+"""Write and read directories with arrays and a JSON document, atomically and without pickle."""
 
 import json
 import shutil
@@ -29,12 +29,12 @@ def write_bundle(
     document: Mapping[str, Any],
     texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a new directory with arrays and a JSON document; never overwrite an existing one.
+    """Write arrays and a JSON document to a new directory; never overwrite an existing directory.
 
     Args:
         directory: Path of the new directory, which must not exist.
         arrays: Arrays by name.
-        document: JSON document; it is written with a checksum of the document and the arrays.
+        document: JSON document. A checksum of the document and the arrays is written with it.
         texts: Content of additional text files by file name; None for no files.
     """
     draft = directory.parent / f".{directory.name}.{uuid4().hex}"
@@ -62,7 +62,7 @@ def write_bundle(
 
 
 def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Read the arrays and the JSON document of a directory, and verify their checksum."""
+    """Verify the checksum of a directory; return its arrays and its JSON document."""
     try:
         document = dict(json.loads((directory / DOCUMENT).read_text()))
         whole = document.pop(CHECKSUM, None) == _checksum(document, directory)
@@ -81,7 +81,7 @@ def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Add a prefix to the names of arrays, so that several sets fit into one bundle."""
+    """Add a prefix to the names of arrays, so that several sets of arrays fit into one bundle."""
     return {prefix + name: array for name, array in arrays.items()}
 
 

@@ -1,4 +1,4 @@
-"""Creation of keyword-only dataclasses from parameter values or from command-line strings."""
+"""Create keyword-only dataclasses from parameter values or from command-line strings."""
 
 import types
 from collections.abc import Mapping
@@ -64,12 +64,12 @@ def owner_name(cls: type) -> str:
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
-    """Like :func:`build`, but parse every value from a string."""
+    """Like :func:`build`, but first convert every value from a string to the type of its field."""
     return build(cls, read(cls, texts))
 
 
 def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Parse each value from a string, according to the type of its field.
+    """Convert each value from a string to the type of its dataclass field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
