@@ -68,7 +68,7 @@ class Registry(Generic[T]):
                 warnings.warn(message, PluginWarning, stacklevel=2)
 
     def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
-        """Yield the classes that a module defines, or that a package imports from its own modules."""
+        """Yield classes that a module defines, or that a package imports from its own modules."""
         for value in vars(module).values():
             if self._belongs(value) and f"{value.__module__}.".startswith(f"{module.__name__}."):
                 yield value
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """Return the class with this name; the error for an unknown name suggests the closest name."""
+        """Return the class with this name; for an unknown name, the error suggests a close name."""
         try:
             return self._classes[name]
         except KeyError:

@@ -186,7 +186,7 @@ def with_text_cells(table: Any) -> Any:
 
 
 def _beginning(table: Any) -> tuple[list[str], list[list[Any]], str]:
-    """Return the column names and rows to display, and a note on the number of rows in the table."""
+    """Return the column names and rows to display, and a note on the number of rows."""
     some = table.slice(0, ROWS).select(range(min(COLUMNS, table.num_columns)))
     rows = [
         list(row)
