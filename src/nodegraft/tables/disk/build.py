@@ -1,4 +1,4 @@
-"""Build a graph on disk from tables, in steps that each fit into memory."""
+"""Build a graph on disk from tables; each step needs only a limited amount of memory."""
 
 import shutil
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
 
 MEMORY = 1_000_000_000
-"""Default memory limit of a build, in bytes."""
+"""Default memory limit of a graph build, in bytes."""
 
 
 def build_graph(
@@ -71,9 +71,9 @@ def build_graph(
     """Build a graph on disk from tables that may be larger than memory.
 
     The graph is equal to the graph that :func:`nodegraft.read_tables` reads from the same tables.
-    Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. Other
-    tables are held in memory; so are the words of text columns and their counts. An interrupted
-    build resumes after its last finished step.
+    Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. All
+    other tables must fit into memory, and so must the distinct words of text columns with their
+    counts. An interrupted build resumes after its last finished step.
 
     Args:
         nodes: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
@@ -96,7 +96,7 @@ def build_graph(
         repair: As in :func:`nodegraft.read_tables`.
         delimiter: As in :func:`nodegraft.read_tables`.
         memory: Approximate memory limit in bytes; a lower limit gives more and smaller batches.
-        listener: Receives progress events.
+        listener: Listener that receives progress events.
     """
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
@@ -112,7 +112,8 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    # An interrupted build resumes only if this request, on which the result depends, is equal.
+    # An interrupted build is resumed only if this request is unchanged, because the result depends
+    # on it.
     request = {
         "nodes": _identity(nodes),
         "edges": _identity(edges),
@@ -123,14 +124,14 @@ def build_graph(
         "chosen": chosen.to_json(),
         "delimiter": delimiter,
     }
-    # Halve the limit, because a table batch and the records to sort are in memory together.
+    # Use half of the limit, because a table batch and the records to sort are in memory at once.
     memory //= 2
     table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
     joined = None
     if edges is not None:
         joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
     chosen = chosen.expanded(table, (key, LABEL))
-    # Check column names now, before the slow steps.
+    # Check column names before the slow steps, so that a wrong name is reported immediately.
     require_columns([(table, (key, *chosen.columns)), (joined, columns)])
     if not len(table):
         key_column(table, key)
@@ -145,7 +146,9 @@ def build_graph(
 
 
 def _identity(source: Source) -> Any:
-    """Return the identity of a table for the journal; a new random one if it is not in files."""
+    """Return a value for the journal that changes when a table's files change; random for a table
+    that is not in files.
+    """
     if source is None:
         return None
     is_file = isinstance(source, str | Path) and not is_database(source)
@@ -153,7 +156,7 @@ def _identity(source: Source) -> Any:
 
 
 class _Build:
-    """Runner of the build steps; it skips finished steps."""
+    """Runner of the steps of a graph build; steps that an earlier run finished are skipped."""
 
     def __init__(
         self,
@@ -175,7 +178,7 @@ class _Build:
         columns: EdgeColumns,
         directed: bool | Iterable[str],
     ) -> Tables:
-        """Run the unfinished steps, then open the graph."""
+        """Run all unfinished build steps, then open the finished graph."""
         folder = self._folder
         keys = folder.finished("keys") or self._write_keys()
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
@@ -192,7 +195,9 @@ class _Build:
         return Tables(load_graph(folder.place), report)
 
     def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a step to the report; raise an error if tables must be corrected."""
+        """Add the findings of a build step to the report; raise an error if data must be
+        corrected.
+        """
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
         report = DataReport(len(self._table), edges, features, tuple(self._findings))
         report.require_usable(self._repair)
