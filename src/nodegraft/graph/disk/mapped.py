@@ -142,7 +142,7 @@ class MappedStore(EdgesByKind):
     """Graph store whose arrays, written by ``nodegraft build``, are memory-mapped.
 
     The array files are in a folder of their own or among the objects of a model's store. Opening
-    the store reads only files of limited size.
+    the store reads only small arrays, to verify their checksums.
     """
 
     folder: Path

@@ -113,8 +113,8 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """Return ``left @ right`` for constant matrices; torch multiplies dense, SciPy sparse right
-    matrices.
+    """Return ``left @ right`` for constant matrices: with torch if `right` is dense, with SciPy if
+    it is sparse.
 
     A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
     summed in order, because results would otherwise depend on how a kernel divides long rows among
