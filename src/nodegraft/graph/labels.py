@@ -155,7 +155,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # This also refuses missing keys before all other checks.
+                found = graph.rows_of(listed)  # raises an error for missing keys
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import IntArray, is_run
 
 TOLERANCE = 1e-3
-"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass and
-its error are heat and its error divided by the root of the degree. If all degrees are similar, this
-is also the error of mass relative to the mean of all nodes. Otherwise the relative error may be
-larger, because the total mass is smaller where heat reaches nodes of much higher degree.
+"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is
+heat divided by the root of the degree, and so is its error. If all degrees are similar, the limit
+also holds for the error of mass relative to the mean of all nodes. Otherwise that relative error
+may be larger, because the total mass is smaller where heat reaches nodes of much higher degree.
 """
 
 LEAST_TOTAL = 10 * TOLERANCE

@@ -261,7 +261,7 @@ class SpreadRows:
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return only some of these rows. Not for sparse rows.
+        """Return only some of these rows, which must not be sparse.
 
         Args:
             places: Positions of the rows to return.
