@@ -10,7 +10,7 @@ class NodegraftError(Exception):
     """Base class of all exceptions that nodegraft raises on purpose."""
 
     code: str = "refused"
-    """Machine-readable error code, used over HTTP and on the command line."""
+    """Machine-readable error code in HTTP responses and in the output of the command line."""
 
     problems: tuple[tuple[str, str], ...] = ()
     """If the error lists several problems: each problem's message with advice, and without advice.
@@ -42,7 +42,7 @@ class TablesError(DataError):
 
 
 class MissingColumnError(TablesError):
-    """Columns that are required but missing in a table."""
+    """Required columns that a table does not have."""
 
 
 class ParameterError(NodegraftError):
@@ -52,13 +52,13 @@ class ParameterError(NodegraftError):
 
 
 class MissingExtraError(NodegraftError, ImportError):
-    """Optional package that is required but not installed."""
+    """Use of a feature whose optional package is not installed."""
 
     code = "missing_extra"
 
 
 class NotFittedError(NodegraftError):
-    """Use of a model before it was fitted.
+    """Use of a model that was not fitted yet.
 
     Args:
         method: Name of the method.
@@ -126,12 +126,13 @@ class SimilarNameError(ClassNameError):
         )
 
     def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
-        # By default, pickle would pass the message instead of the arguments.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.name, self.other)
 
 
 class CheckpointError(NodegraftError):
-    """Saved directory or file that cannot be written or read."""
+    """Failure to write or read a saved directory or file."""
 
 
 class DamagedFileError(CheckpointError):
@@ -172,7 +173,7 @@ class GraphTooLargeError(NodegraftError):
 
 
 class StoreError(NodegraftError):
-    """Request to open, read or change a store that cannot be fulfilled."""
+    """Failure to open, read or change a store."""
 
     code = "store_refused"
 
@@ -239,7 +240,8 @@ class NoCandidateError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["NoCandidateError"], tuple[int]]:
-        # By default, pickle would pass the message instead of the argument.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.live,)
 
 
@@ -265,7 +267,8 @@ class CandidateWaitsError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
-        # By default, pickle would pass the message instead of the arguments.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.candidate, self.live)
 
 
@@ -285,7 +288,7 @@ class GateError(StoreError):
 
 
 class RecordConflictError(NodegraftError):
-    """Run record that already exists with different content."""
+    """Attempt to write a run record that already exists with different content."""
 
 
 class PluginWarning(UserWarning):
@@ -293,7 +296,7 @@ class PluginWarning(UserWarning):
 
 
 class UnknownNameError(NodegraftError):
-    """Name of a method or dataset that is not registered.
+    """Request for a method or dataset whose name is not registered.
 
     Args:
         kind: Kind of object, such as "method" or "dataset".
@@ -311,7 +314,7 @@ class UnknownNameError(NodegraftError):
 
 
 class UnknownNodeError(NodegraftError):
-    """Node keys or rows that do not exist in the graph.
+    """Request for node keys or rows that do not exist in the graph.
 
     Args:
         missing: Keys or rows that do not exist.
@@ -368,7 +371,7 @@ class HiddenNodeError(NodegraftError):
 
 
 class MissingFileError(NodegraftError):
-    """Data file that was not found.
+    """Data file of a dataset that was not found.
 
     Args:
         dataset: Name of the dataset.

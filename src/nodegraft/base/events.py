@@ -17,7 +17,7 @@ class Listener:
     """
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Receive the progress of a stage.
+        """Receive the progress of one stage of a long operation.
 
         Args:
             stage: Name of the stage.

@@ -45,7 +45,7 @@ class Memo(Generic[Value]):
                 return self._values[key]
 
     def clear(self) -> None:
-        """Remove all values from the cache."""
+        """Remove all values from this cache."""
         with self._lock:
             self._values.clear()
 

@@ -9,7 +9,7 @@ from nodegraft.base.errors import NodegraftError, TablesError
 
 
 class Problems:
-    """Errors of several checks, collected and raised together.
+    """Collector of the errors of several checks, which are raised together.
 
     >>> problems = Problems()
     >>> for text in ("3", "x", "y"):

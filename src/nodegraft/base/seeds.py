@@ -22,7 +22,7 @@ class Seeds:
     """
 
     seed: int
-    """Seed that all generators are derived from."""
+    """Seed from which all generators are derived."""
 
     def number(self, *names: str) -> int:
         """Return a 63-bit integer derived from the seed and the given names."""

@@ -179,7 +179,7 @@ def with_text_cells(table: Any) -> Any:
     for place, kind in enumerate(table.schema.types):
         if pa.types.is_nested(kind):
             cells = table[place].to_pylist()
-            # Dates and decimals become text, because JSON has no such types.
+            # Convert dates and decimals to text, because JSON has no such types.
             texts = [json.dumps(cell, ensure_ascii=False, default=str) for cell in cells]
             table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
     return table

@@ -36,10 +36,10 @@ class BlockModel:
     """
 
     nodes: PositiveInt = 2000
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     classes: PositiveInt = 20
-    """Number of classes, at least 4."""
+    """Number of classes of nodes, at least 4."""
 
     homophily: Fraction = 0.8
     """Probability that both nodes of an edge have the same class."""
@@ -68,7 +68,7 @@ class BlockModel:
     """Seed of the random generator for all draws."""
 
     def draw(self) -> tuple[Graph, NodeLabels]:
-        """Draw a graph with integer keys, and labels for all nodes."""
+        """Draw a random graph with integer keys, and labels for all its nodes."""
         if not 4 <= self.classes <= self.nodes:
             raise ParameterError(f"classes must be from 4 to nodes ({self.nodes}): {self.classes}.")
         seeds = Seeds(self.seed)

@@ -133,7 +133,7 @@ class ViewCache:
         return PropagatedFeatures(self.adjacency, features, hops, self.kept_layers())
 
     def heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
-        """Return the heat diffusion on the visible edges.
+        """Return an object that computes heat diffusion on the visible edges.
 
         Args:
             times: Diffusion times, above 0.

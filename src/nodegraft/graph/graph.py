@@ -1,4 +1,6 @@
-"""Graph of nodes with keys, features and edges, without labels."""
+"""Graph of nodes that have keys and features, and of edges between them; labels are stored
+separately.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -130,7 +132,8 @@ class Graph(GraphView):
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """Return a PyG ``FeatureStore`` and ``GraphStore`` for PyG's loaders, without copying.
+        """Return a PyG ``FeatureStore`` and ``GraphStore`` of this graph for PyG's loaders, without
+        a copy of it.
 
         The node type is ``"node"``, the features are named ``"x"``, and the edge types are
         ``("node", relation, "node")``.
@@ -290,7 +293,9 @@ class Graph(GraphView):
 
     @property
     def num_stored_features(self) -> int:
-        """Number of stored feature values: non-zero values of sparse features, otherwise all."""
+        """Number of feature values in memory or on disk: non-zero values if features are sparse,
+        else all values.
+        """
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:

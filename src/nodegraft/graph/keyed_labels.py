@@ -174,7 +174,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     @property
     def nbytes(self) -> int:
-        """Size of the stored keys in bytes: 8 per integer; text in UTF-8, plus 8 per key."""
+        """Memory size of the keys in bytes: 8 for an integer; UTF-8 bytes plus 8 for text."""
         if self._bytes is None:
             self._bytes = _key_bytes(_together(self.values()))
         return self._bytes

@@ -30,7 +30,7 @@ _MOST_DIGITS = len(str(-_LIMIT))
 
 
 class NodeKeys:
-    """Immutable, ordered set of node keys; the row of a key is its position.
+    """Immutable, ordered set of node keys; the position of a key is the row number of its node.
 
     >>> keys = NodeKeys(["p17", "p3"]); keys.rows(["p3"]).tolist(), keys.at([0])
     ([1], ['p17'])
@@ -142,7 +142,7 @@ class NodeKeys:
 
 
 def integer_key(text: str) -> int:
-    """Parse an integer node key.
+    """Parse an integer node key that is written as text.
 
     >>> integer_key("12")
     12
@@ -291,7 +291,7 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """Convert the arrays of :func:`pack_keys` back to keys.
+    """Convert the arrays of :func:`pack_keys` back to an array of keys.
 
     Args:
         arrays: Result of :func:`pack_keys`.

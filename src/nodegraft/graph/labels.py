@@ -15,11 +15,11 @@ from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 
 MOST_CHARACTERS = 200
-"""Maximum length of a class name."""
+"""Maximum number of characters of a class name."""
 
 
 def class_name(name: Any) -> str:
-    """Return a class name unchanged, or raise ClassNameError if it is not valid.
+    """Validate a class name: return it unchanged, or raise ClassNameError.
 
     Numbers are not converted to text, because 1 and "1" would become the same class.
 
@@ -80,7 +80,7 @@ def compared_name(name: str) -> str:
 
 
 def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of names that differ only by case, blanks or Unicode normalisation form.
+    """Return groups of class names that differ only by case, blanks or Unicode normalisation form.
 
     >>> likely_duplicates(["hats", "shoes", "Hats"])
     [('hats', 'Hats')]
@@ -214,7 +214,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Class names, in order."""
+        """Names of all classes, in order."""
         return tuple(self._rows)
 
     @property
@@ -223,7 +223,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return sum(members.size for members in self.values())
 
     def counts(self) -> dict[str, int]:
-        """Return the number of nodes of each class by name."""
+        """Return a mapping from class name to the number of its nodes."""
         return {name: int(members.size) for name, members in self.items()}
 
     def rows(self) -> NDArray[np.int64]:

@@ -133,7 +133,7 @@ edges.
 """
 
 HEAVIEST = 10.0
-"""Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
+"""Maximum weight of an edge type; larger weights would make a node's own features irrelevant."""
 
 MOST = 0.95
 """Upper limit of homophily when edge type weights are computed, to avoid a division by 0."""
@@ -146,7 +146,7 @@ class ColumnSummary(NamedTuple):
     """Summary of the feature columns over all visible nodes."""
 
     rarity: NDArray[np.float32]
-    """Inverse document frequency of each column; see :func:`column_rarity`."""
+    """Inverse document frequency (IDF) of each column; see :func:`column_rarity`."""
 
     are_counts: bool
     """Whether features are sparse and have no negative values."""
@@ -218,12 +218,12 @@ class GraphStatistics:
     """Homophily adjusted for chance: 0 if edges do not depend on classes (Platonov et al. 2023)."""
 
     kinds: tuple["KindStatistics", ...]
-    """Statistics of each edge type."""
+    """Statistics of each edge type of the graph."""
 
 
 @dataclass(frozen=True)
 class KindStatistics:
-    """Statistics of one edge type."""
+    """Statistics of the edges of one edge type."""
 
     name: str
     """Name of the edge type."""

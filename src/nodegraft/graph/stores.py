@@ -85,7 +85,7 @@ class GraphStore(Protocol):
 
     @property
     def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables; None if there is none."""
+        """Recipe that made the features from tables; None if there is no recipe."""
 
     @property
     def array_cache(self) -> ArrayCache:
@@ -186,7 +186,7 @@ class MemoryStore(EdgesByKind):
 
     @property
     def layers_folder(self) -> Path | None:
-        """None, because a store in memory has no folder."""
+        """Always None, because a store in memory has no folder on disk."""
         return None
 
     def merged_edges(self) -> Adjacency:

@@ -84,7 +84,7 @@ class SourceTable:
         return [f"row {self.row_number(place)}: {value}" for place, value in shown]
 
     def where(self, *columns: str) -> str:
-        """Return a phrase with the column names and the file name, for the data report."""
+        """Return the column names and the file name as text for the data report."""
         named = " and ".join(map(repr, columns))
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
@@ -124,7 +124,7 @@ class SourceTable:
 
     @property
     def column_names(self) -> list[str]:
-        """Names of all columns."""
+        """Names of all columns of the table."""
         names: list[str] = self._content.column_names
         return names
 
@@ -148,7 +148,7 @@ class SourceTable:
         return texts
 
     def text_column(self, name: str) -> Any:
-        """Return a column as an Arrow column of valid UTF-8 text."""
+        """Return a column converted to an Arrow column of valid UTF-8 text."""
         column = self.column(name)
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)

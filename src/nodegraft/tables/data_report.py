@@ -97,13 +97,13 @@ class DataReport:
     """Size of a graph and findings about its tables; ``str(report)`` is a text for users."""
 
     nodes: int
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     edges: int
-    """Number of undirected edges."""
+    """Number of undirected edges of the graph."""
 
     features: int
-    """Number of features."""
+    """Number of feature columns of the graph."""
 
     findings: tuple[Finding, ...] = ()
     """Findings about the tables."""

@@ -35,7 +35,7 @@ class EdgeColumns(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Names of the two columns with node keys."""
+        """Names of the two columns with node keys: source and target."""
         return self.source, self.target
 
     @property

@@ -24,7 +24,7 @@ is used.
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
-"""Block size for reading JSON Lines, in bytes; also the maximum length of a line."""
+"""Block size for reading JSON Lines files, in bytes; a longer line cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TableFiles:
     """File or files that contain a table."""
 
     filesystem: Any
-    """fsspec file system of the files."""
+    """File system (fsspec) that contains the files."""
 
     paths: tuple[str, ...]
     """Paths of the files, in row order; only a Parquet table may have several files."""

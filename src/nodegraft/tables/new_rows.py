@@ -230,7 +230,7 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
-    # Refuse booleans: in Python, True equals the integer key 1.
+    # Refuse booleans, because Python treats True as equal to the integer key 1.
     if isinstance(edge[ends[0]], bool):
         raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)

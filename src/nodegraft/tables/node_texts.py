@@ -1,4 +1,4 @@
-"""Short texts of nodes, for display only; models do not use them."""
+"""Short texts of nodes, which are shown to users but not used by models."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ class Tables:
     """Graph; ``graph.recipe`` is its feature recipe."""
 
     report: DataReport
-    """Data report on the tables."""
+    """Data report about the tables."""
 
     texts: NodeTexts | None = None
     """Short text of each node in the table, in row order; None if no column is text."""
@@ -52,11 +52,11 @@ class Tables:
 
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
-    """Like :func:`read_tables`, but return only the graph, without the report.
+    """Like :func:`read_tables`, but return only the graph, without report, texts and labels.
 
     Args:
-        nodes: The node table, one row for each node.
-        edges: The edge table, one row for each edge; None for a graph without edges.
+        nodes: Node table with one row for each node.
+        edges: Edge table with one row for each edge; None for a graph without edges.
         options: Other arguments of :func:`read_tables`.
     """
     return read_tables(nodes, edges, **options).graph
@@ -184,10 +184,10 @@ def read_tables(
 
 
 def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
-    """Like :func:`grow_tables`, but return only the larger graph, without the report.
+    """Like :func:`grow_tables`, but return only the larger graph, without report and texts.
 
     Args:
-        graph: A graph that was read from tables.
+        graph: Graph to extend, which was read from tables.
         nodes: Table of new nodes; None if there are none.
         edges: Table of new edges between any old or new nodes; None if there are none.
         options: Other arguments of :func:`grow_tables`.
@@ -215,7 +215,7 @@ def grow_tables(
     keys. Report and texts in the result cover only the new nodes and edges.
 
     Args:
-        graph: A graph that was read from tables.
+        graph: Graph to extend, which was read from tables.
         nodes: Table of new nodes; None if there are none.
         edges: Table of new edges between any old or new nodes; None if there are none.
         key: Column of ``nodes`` with node keys.

@@ -19,7 +19,9 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file or a directory to disk (fsync), so that it survives a power failure."""
+    """Flush a file or a directory to disk with fsync, so that its content survives a power
+    failure.
+    """
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -76,7 +78,7 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True)
 class StoredArray:
-    """Type, shape and checksum of a stored array."""
+    """Description of an array in a file: number type, shape and checksum."""
 
     dtype: str
     """Number type of the array in NumPy's notation, such as ``<i4``."""
@@ -154,7 +156,7 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
         raise DamagedFileError(path, "it is too short or too long")
     if 0 in stored.shape:
-        # An empty array cannot be memory-mapped.
+        # Create an empty array in memory, because NumPy cannot memory-map it.
         return np.empty(stored.shape, dtype=dtype)
     mapped: NDArray[Any] = np.asarray(np.memmap(path, dtype, "r", start, stored.shape))
     return mapped

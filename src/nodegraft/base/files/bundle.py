@@ -44,7 +44,7 @@ def write_bundle(
                 f"{directory} already exists and is never overwritten: choose a new name."
             )
         draft.mkdir(parents=True)
-        # ascontiguousarray would turn a 0-dimensional array into a 1-dimensional one.
+        # Use asarray, because ascontiguousarray would make a 0-dimensional array 1-dimensional.
         plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
         save_file(plain, draft / ARRAYS)
         signed = {**document, CHECKSUM: _checksum(document, draft)}
@@ -86,7 +86,8 @@ def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return the arrays whose names have a prefix, without the prefix; inverse of :func:`prefixed`.
+    """Return the arrays whose names begin with a prefix, under names without it; inverse of
+    :func:`prefixed`.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

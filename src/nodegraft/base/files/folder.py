@@ -28,7 +28,7 @@ class StoredFile:
     """Size and modification time of a file."""
 
     size: int
-    """Size in bytes."""
+    """Size of the file in bytes."""
 
     written: datetime
     """Time when the file was last written."""
@@ -150,7 +150,8 @@ class WriteOnceFolder:
             with suppress(OSError):
                 source.chmod(source.stat().st_mode & ~WRITABLE)
             place.hardlink_to(source.resolve())
-            # Set the modification time to now, because leftover files are detected by their age.
+            # Set the modification time to now, because clean-up removes old leftover files by their
+            # age.
             with suppress(OSError):
                 place.touch()
         except FileExistsError:
@@ -182,7 +183,7 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file; do nothing if it does not exist.
+        """Delete a file of the folder; do nothing if it does not exist.
 
         Args:
             name: Name of the file.
@@ -191,7 +192,7 @@ class WriteOnceFolder:
             self._files.rm_file(f"{self._path}/{name}")
 
     def rename(self, name: str, other: str) -> None:
-        """Rename a local file; do nothing if it does not exist.
+        """Rename a file of a local folder; do nothing if the file does not exist.
 
         Args:
             name: Current name of the file.
@@ -265,7 +266,7 @@ def _drafted(place: Path, mode: int) -> Iterator[Path]:
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:
-    # A Path object is never a URL, even if its name looks like one.
+    # Do not parse a Path object as a URL, even if it looks like one.
     if isinstance(place, Path):
         return LocalFileSystem(), str(place.absolute())
     files, path = url_to_fs(place)

@@ -15,7 +15,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parameters_of(owner: Any) -> dict[str, Any]:
-    """Return the constructor parameters of a dataclass instance with their values.
+    """Return the constructor parameters of a dataclass instance as a dict from name to value.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)

@@ -49,7 +49,7 @@ class Manifest:
     """Description of a graph on disk: sizes, edge types and the list of its arrays."""
 
     nodes: int
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     features: int
     """Number of feature columns."""
@@ -85,7 +85,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest of a folder; raise ``CheckpointError`` if it is not valid."""
+        """Read the manifest in a folder; raise ``CheckpointError`` if it is not valid."""
         place = folder / MANIFEST
         try:
             return cls.from_json(json.loads(place.read_text()))
@@ -149,7 +149,7 @@ class MappedStore(EdgesByKind):
     """Folder of the graph, where derived data is cached, too."""
 
     manifest: Manifest
-    """Description of the arrays."""
+    """Manifest with the sizes of the graph and a description of its arrays."""
 
     files: Mapping[str, Path]
     """Path of each array's file by array name, including arrays with later additions."""

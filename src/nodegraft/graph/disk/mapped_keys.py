@@ -13,7 +13,7 @@ from nodegraft.graph.edges.matrix import IntArray, check_numbers, check_offsets
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, integer_keys, key_hashes
 
 WORD = 8
-"""Number of bytes that are hashed or compared in one step."""
+"""Length in bytes of the pieces in which texts are hashed and compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class PackedTexts:
     """
 
     letters: NDArray[np.uint8]
-    """UTF-8 bytes of all texts, followed by :func:`padding`."""
+    """UTF-8 bytes of all texts, followed by the zero bytes of :func:`padding`."""
 
     bounds: NDArray[np.int64]
     """Start offset of each text in `letters`, followed by the end of the last text."""
@@ -86,7 +86,7 @@ class PackedTexts:
             yield letters[start:end]
 
     def hashes(self) -> NDArray[np.uint64]:
-        """Return a 64-bit hash of each text: the mixer of SplitMix64 over its 8-byte words.
+        """Return a 64-bit hash of each text; the 8-byte words of a text are mixed as in SplitMix64.
 
         These hashes differ from those of :func:`~nodegraft.graph.keys.key_hashes`, which needs a
         Python loop over texts.

@@ -145,7 +145,7 @@ class Adjacency:
         return self.directions is not None
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of each node.
+        """Return the number of neighbours of each given node.
 
         Args:
             nodes: Node numbers; None for all nodes.
@@ -262,7 +262,7 @@ class Adjacency:
         return rows[once], self.indices[once]
 
     def entries(self) -> Entries:
-        """Return all entries, row by row."""
+        """Return all entries of the adjacency, row by row."""
         self.check_mapped()
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
@@ -286,7 +286,7 @@ class Adjacency:
         return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
-        """Return the adjacency with isolated nodes appended, up to ``num_nodes`` nodes."""
+        """Return an adjacency with isolated nodes appended, so that it has ``num_nodes`` nodes."""
         kind = index_type(max(num_nodes, self.indices.size))
         new = np.full(num_nodes - self.num_nodes, self.indices.size)
         ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
@@ -370,7 +370,7 @@ class Adjacency:
         return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
 
     def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
-        r"""Return :math:`D^{-1/2}`, with the degrees of ``A + I`` as ``D``.
+        r"""Return the diagonal of :math:`D^{-1/2}` as an array; ``D`` has the degrees of ``A + I``.
 
         Args:
             nodes: Node numbers; None for all nodes.

@@ -36,7 +36,7 @@ class Entries(NamedTuple):
 
 
 def weights_of(entries: Entries) -> Weights:
-    """Return the weight of each entry, which is 1 for entries without weights.
+    """Return the weight of each entry; 1 for all entries if they have no weights.
 
     Args:
         entries: Entries in any order.

@@ -23,7 +23,7 @@ ORIGIN = "origin"
 def check_offsets(
     starts: NDArray[Any], stops: NDArray[Any], size: int, origin: str, part: str = "indptr"
 ) -> None:
-    """Raise DamagedFileError for offsets that are negative, descending or out of bounds.
+    """Raise DamagedFileError if row offsets are negative, descending or too large.
 
     >>> check_offsets(np.array([0, 2]), np.array([2, 5]), 4, "edges.0")
     Traceback (most recent call last):
@@ -133,7 +133,8 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return the positions of numbers in a sorted array, and a mask of those that it contains.
+    """Look up numbers in a sorted array; return their positions, and a mask of the numbers that
+    were found.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()

@@ -49,7 +49,7 @@ class _ConstantTimes(torch.autograd.Function):
 
 
 class Operator:
-    """Constant matrix that multiplies trainable tensors: ``operator @ tensor``.
+    """Constant matrix for products with trainable tensors: ``operator @ tensor``.
 
     >>> operator = Operator(csr_array(np.array([[0.0, 2.0], [1.0, 0.0]], dtype=np.float32)))
     >>> weight = torch.ones(2, 1, requires_grad=True)

@@ -38,7 +38,8 @@ class Relation:
     """
 
     weights: Sequence[float] | NDArray[Any] | None = None
-    """Positive weight of each edge, relative to a node's self loop of weight 1; None if all are 1.
+    """Positive weight of each edge; the self loop of a node has weight 1. None if all edges have
+    weight 1.
     """
 
     directed: bool = False
@@ -88,13 +89,13 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
 
 
 def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str]) -> set[str]:
-    """Return the edge types that have a direction; raise DataError for an unknown edge type.
+    """Return the set of directed edge types; raise DataError for an unknown edge type.
 
     >>> kinds_with_direction("cites", ["cites", "like"]), kinds_with_direction(False, ["cites"])
     ({'cites'}, set())
 
     Args:
-        directed: Whether all edge types have a direction, or the names of those that have one.
+        directed: Whether all edge types are directed, or the names of the directed edge types.
         kinds: Names of all edge types.
     """
     if isinstance(directed, bool):

@@ -79,27 +79,27 @@ class GrownAdjacency(Adjacency):
 
     @property
     def indptr(self) -> IntArray:
-        """CSR row offsets of :attr:`whole`."""
+        """CSR row offsets of the adjacency :attr:`whole`."""
         return self.whole.indptr
 
     @property
     def indices(self) -> IntArray:
-        """Columns of :attr:`whole`."""
+        """Node numbers of all neighbours, as in the adjacency :attr:`whole`."""
         return self.whole.indices
 
     @property
     def weights(self) -> Weights | None:
-        """Weights of :attr:`whole`."""
+        """Edge weights, as in the adjacency :attr:`whole`."""
         return self.whole.weights if self.is_weighted else None
 
     @property
     def directions(self) -> Directions | None:
-        """Directions of :attr:`whole`."""
+        """Direction flags, as in the adjacency :attr:`whole`."""
         return self.whole.directions if self.is_directed else None
 
     @property
     def counted(self) -> None:
-        """Always None: normalisation uses the degrees of these edges."""
+        """None, because normalisation uses the degrees of this adjacency itself."""
         return
 
     @property
@@ -177,7 +177,7 @@ class GrownAdjacency(Adjacency):
         return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
 
     def counting_all(self) -> Adjacency:
-        """Return a copy whose subgraphs are normalised by the degrees of this adjacency."""
+        """Return a copy whose subgraphs are normalised by the degrees of the whole adjacency."""
         return self.whole.counting_all()
 
     def widened(self, num_nodes: int) -> Adjacency:

@@ -42,7 +42,7 @@ class NewRows:
     """
 
     names: list[Key]
-    """Name of each row in results."""
+    """Name of each extra row in results."""
 
     features: Matrix | None
     """Feature matrix with one row per extra row; None if the graph has no features."""
@@ -161,12 +161,14 @@ class _RowsCache(ViewCache):
         return self._beside(self._base.adjacency, self._store.relations, self._weights)
 
     def has_edges(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Return whether stored nodes have edges in the graph without the extra rows."""
+        """Return whether nodes have any edge in the graph without the extra rows."""
         return self._base.adjacency.degrees(nodes) > 0
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Edges of all directed edge types; of all edge types if none is directed."""
+        """Edges of all directed edge types, merged; of all edge types if none is directed. Edges of
+        extra rows are included.
+        """
         return self._beside(self._base.directed_edges, self._directed_types(), None)
 
     def _beside(

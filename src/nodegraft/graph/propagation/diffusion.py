@@ -44,8 +44,8 @@ def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.f
     r"""Return the coefficients of :math:`e^{-t (1 - x)}` in Chebyshev polynomials on [-1, 1].
 
     :math:`c_0 = e^{-t} I_0(t)` and :math:`c_k = 2 e^{-t} I_k(t)`, with modified Bessel functions.
-    Each row has the coefficients of one time. Its last coefficients are set to 0 if their sum is
-    less than ``error``.
+    Each row of the result has the coefficients for one time :math:`t`. The last coefficients of a
+    row are set to 0 if their sum is less than ``error``.
 
     >>> chebyshev_coefficients([1.0], 0.01).round(3).tolist()
     [[0.466, 0.416, 0.1, 0.016]]
@@ -82,7 +82,7 @@ class Diffusion:
     [[[2.18], [0.16]]]
 
     Args:
-        adjacency: Edges that heat diffuses along.
+        adjacency: Edges along which heat diffuses.
         times: Diffusion times, above 0.
         array_cache: Cache on disk for the diffused mass; None for a cache in memory only.
     """
@@ -91,7 +91,7 @@ class Diffusion:
         self, adjacency: Adjacency, times: Sequence[float], array_cache: ArrayCache | None = None
     ) -> None:
         self.adjacency = adjacency
-        """Edges that heat diffuses along."""
+        """Edges along which heat diffuses."""
         self.times = tuple(times)
         """Diffusion times."""
         error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
@@ -121,7 +121,7 @@ class Diffusion:
         return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
     def with_array_cache(self, array_cache: ArrayCache) -> "Diffusion":
-        """Return a copy that uses another array cache and shares the cached mass."""
+        """Return a copy that has another array cache on disk and the same mass cached in memory."""
         if array_cache == self._given_cache:
             return self
         copy = Diffusion(self.adjacency, self.times, array_cache)

@@ -68,7 +68,7 @@ class GrownDiffusion:
         return mass
 
     def with_array_cache(self, array_cache: ArrayCache) -> "GrownDiffusion":
-        """Return a copy that uses another array cache and shares the cached mass."""
+        """Return a copy that has another array cache on disk and the same mass cached in memory."""
         copy = GrownDiffusion(self.before.with_array_cache(array_cache), self._adjacency)
         copy._cache = self._cache
         return copy

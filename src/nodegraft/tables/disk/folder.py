@@ -24,13 +24,13 @@ Written = dict[str, StoredArray]
 
 
 class Step(NamedTuple):
-    """Result of a finished build step."""
+    """Result of a finished step of a graph build."""
 
     arrays: Mapping[str, StoredArray]
     """Descriptions of the arrays that the step wrote, by name."""
 
     document: Mapping[str, Any]
-    """Other results of the step, as JSON."""
+    """Other results of the build step, as JSON."""
 
 
 class BuildFolder:
@@ -103,7 +103,9 @@ class BuildFolder:
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest, which marks the graph as complete, and remove the journal."""
+        """Write the manifest, which marks the graph as complete; remove the journal of the
+        build.
+        """
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()
 

@@ -24,7 +24,7 @@ key or text.
 
 @dataclass(frozen=True)
 class CategoryColumn(ColumnEncoder):
-    """One-hot encoder of a column; a missing or unknown value becomes a row of zeros."""
+    """One-hot encoder of a category column; a missing or unknown value becomes a row of zeros."""
 
     column: str
     """Name of the category column."""

@@ -33,10 +33,10 @@ class EmbeddedText(ColumnEncoder):
     """Name of the text encoder."""
 
     package: str
-    """Python package of the text encoder."""
+    """Name of the Python package that provides the text encoder."""
 
     version: str
-    """Version of the package at the time when the recipe was fitted."""
+    """Version of this package when the recipe was fitted."""
 
     fingerprint: NDArray[np.float32]
     """Vectors of :data:`~nodegraft.tables.features.text_encoders.PROBES` when the recipe was

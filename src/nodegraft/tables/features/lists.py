@@ -26,7 +26,7 @@ class ListColumn(ColumnEncoder):
     """
 
     column: str
-    """Name of the column."""
+    """Name of the column with number lists."""
 
     length: int
     """Length of every list in the column."""

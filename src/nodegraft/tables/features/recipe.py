@@ -40,10 +40,10 @@ _OF_SEVERAL, _OF_ONE = (*_OF_TEXT, NumberColumns), (ListColumn, CategoryColumn)
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """Fitted encoders that convert text, numbers, lists and categories of a table to features.
+    """Fitted encoders that convert the text, numbers, lists and categories of a table to features.
 
-    Text becomes TF-IDF or vectors of another text encoder, numbers are standardised, lists are
-    copied, and categories are one-hot encoded. With several encoders, the features of each are
+    Text becomes TF-IDF features or embedding vectors, numbers are standardised, lists are used
+    unchanged, and categories are one-hot encoded. With several encoders, the features of each are
     scaled to rows of length 1 on average. Missing values, and values that were not in the fitted
     table, become 0.
 
@@ -243,7 +243,9 @@ class FeatureRecipe:
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each feature: a word, a column, or a column and a value."""
+        """Name of each feature: a word; a column name; or a column name with a value or a
+        position.
+        """
         return [name for encoder in self.encoders for name in encoder.feature_names]
 
     @property
@@ -254,12 +256,12 @@ class FeatureRecipe:
 
     @property
     def num_features(self) -> int:
-        """Number of features."""
+        """Number of features that the recipe makes."""
         return len(self.feature_names)
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the fitted state; recipes with equal hashes give equal features."""
+        """Hash of the fitted encoders; two recipes with equal hashes compute equal features."""
         arrays, document = self.state()
         return content_hash(document, *(arrays[name] for name in sorted(arrays)))
 

@@ -52,19 +52,19 @@ LOADED = 4
 
 @dataclass(frozen=True, eq=False)
 class LoadedEncoder:
-    """Text encoder in memory, with the name and version of its package."""
+    """Text encoder that is loaded in memory, with the name and version of its package."""
 
     name: str
     """Name of the encoder as users write it."""
 
     package: str
-    """Python package of the encoder."""
+    """Name of the Python package that provides the encoder."""
 
     version: str
     """Installed version of the package."""
 
     encode: Encode
-    """Function that encodes texts."""
+    """Function that converts texts to vectors."""
 
     @classmethod
     def load(cls, name: str) -> "LoadedEncoder":

@@ -37,7 +37,7 @@ class DatabasePlace:
     """URL of the database, which may contain a password."""
 
     selection: str
-    """SQL query, or name of a table."""
+    """SQL query or name of a database table."""
 
     @classmethod
     def of(cls, source: str, selects: str = "SELECT …") -> "DatabasePlace":

@@ -31,7 +31,9 @@ class Propagation:
     """Folder of the layers :math:`SX, S^2X` …"""
 
     computed: int
-    """Number of blocks that this run computed, summed over all layers."""
+    """Number of blocks that this run computed in all layers together; others were already on
+    disk.
+    """
 
 
 def propagate(
@@ -118,7 +120,9 @@ class Encoded:
     """Folder of the network's last layer, which contains the embeddings."""
 
     computed: int
-    """Number of blocks that this run computed, summed over all layers."""
+    """Number of blocks that this run computed in all layers together; others were already on
+    disk.
+    """
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:

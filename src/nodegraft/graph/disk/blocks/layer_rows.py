@@ -28,7 +28,7 @@ class LayerRows:
     """Base class for the files of a layer, whose rows are dense or sparse."""
 
     place: Path
-    """Folder of the layer."""
+    """Path of the layer's folder."""
 
     shape: tuple[int, int]
     """Number of rows and number of columns."""
@@ -86,7 +86,7 @@ class DenseRows(LayerRows):
         _rename(draft, self.unfinished)
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows at their offset in the file."""
+        """Write rows to their positions in the file."""
         path = self.unfinished
         header = path.stat().st_size - 4 * self.shape[0] * self.shape[1]
         with path.open("r+b") as file:
@@ -128,7 +128,7 @@ class SparseRows(LayerRows):
         return mark_mapped(matrix, f"{self.place} (derived data: delete it to have it recomputed)")
 
     def begin(self) -> None:
-        """Create a folder for the blocks."""
+        """Create the folder for the files of single blocks."""
         self.unfinished.mkdir(exist_ok=True)
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
@@ -211,7 +211,7 @@ class LayerFiles:
 
     @property
     def place(self) -> Path:
-        """Folder of the layer."""
+        """Path of the layer's folder."""
         return self.rows.place
 
     @property
