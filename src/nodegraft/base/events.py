@@ -22,7 +22,7 @@ class Listener:
         Args:
             stage: Name of the stage.
             done: Number of finished steps.
-            total: Maximum number of steps.
+            total: Number of steps of the stage; it may end earlier.
             numbers: Current metrics by name, such as a loss or an accuracy.
         """
 
@@ -30,7 +30,7 @@ class Listener:
         """Receive the result of an evaluation session.
 
         Args:
-            result: A :class:`~nodegraft.evaluation.protocol.SessionResult`.
+            result: Result of the session, a :class:`~nodegraft.evaluation.protocol.SessionResult`.
         """
 
 

@@ -182,8 +182,8 @@ class ViewCache:
 
         Args:
             before: Cache of the graph before it grew, or of an equal graph in another store.
-            touched: Rows with changed edges of any type, including new rows; None if the graphs are
-                equal.
+            touched: Row numbers of new nodes and of nodes whose edges of any type have changed;
+                None if the graphs are equal.
         """
         edges = before._edges.peek("visible")
         if edges is None:

@@ -146,7 +146,7 @@ class Graph(GraphView):
         """Return a view of the graph in which only the given nodes are visible.
 
         Args:
-            rows: Rows of the visible nodes.
+            rows: Row numbers of the visible nodes.
         """
         return GraphView(self._store, rows)
 
@@ -218,7 +218,7 @@ class Graph(GraphView):
         Graph(2 nodes, 1 undirected edges, 3 features)
 
         Args:
-            rows: Rows of the nodes to remove.
+            rows: Row numbers of the nodes to remove.
         """
         left = np.setdiff1d(self.rows, rows)
         edges = {name: part.induced(left) for name, part in self._kinds().items()}

@@ -262,7 +262,7 @@ def labels_from_numbers(
     Args:
         y: Class number of each node, in the order of the graph's rows; -1 or NaN for no label. To
             exclude nodes with a mask: ``torch.where(data.train_mask, data.y, -1)``.
-        graph: Graph with the nodes.
+        graph: Graph with the nodes to which ``y`` belongs.
         names: List or dict with the name of each class number; None to use the number as name.
             Numbers with equal names become one class.
     """

@@ -94,7 +94,7 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
     """Read the valid edges of a table; drop invalid edges and report them as findings.
 
     Args:
-        table: The edge table, or a batch of it; None for no edges.
+        table: Edge table or a batch of it; None for no edges.
         columns: Column names of the table.
         keys: Keys of all nodes of the graph; an edge with any other key is invalid.
     """

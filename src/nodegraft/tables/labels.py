@@ -78,7 +78,7 @@ def read_labels(
     """Read labels from a table of node keys and class names; rows without a class name are skipped.
 
     Args:
-        labels: The label table, from a file or in memory.
+        labels: Label table, in a file or in memory.
         graph: Graph with the labelled nodes.
         key: Name of the column with node keys.
         label: Name of the column with class names; numbers are read as text.

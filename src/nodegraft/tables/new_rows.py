@@ -38,7 +38,7 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
     """Return a view of a graph and new rows; the rows are not added to the graph.
 
     Args:
-        graph: The whole graph, not a view of a part.
+        graph: Whole graph, not a view that hides a part of it.
         rows: For each row, the columns of the graph's recipe (null for a missing value) and
             ``edges``: a list of ``{"type": …, "target": …}``, whose target is the key of a node
             of the graph. Use ``source`` instead of ``target`` for an edge that leads to the row.

@@ -100,9 +100,9 @@ def read_tables(
     Names may be globs (``"e*"``); globs never match key and label columns.
 
     Args:
-        nodes: The node table, one row for each node.
-        edges: The edge table, one row for each edge; None for a graph without edges.
-        labels: The label table, one row for each label; None to read labels later with
+        nodes: Node table with one row for each node.
+        edges: Edge table with one row for each edge; None for a graph without edges.
+        labels: Label table with one row for each label; None to read labels later with
             :func:`nodegraft.read_labels`.
         key: Column of ``nodes`` with node keys.
         key_type: ``"text"`` or ``"integer"``: the type of all node keys. None uses the type of the
@@ -125,7 +125,7 @@ def read_tables(
             ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name of
             an entry point in the group ``nodegraft.encoders``.
         min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
-        stop_words: ``"english"`` leaves out the most common English words.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
         recipe: Feature recipe of another graph or of a model, instead of column names.
         repair: Whether to keep the first of duplicate nodes, drop edges to unknown nodes and treat
             infinite numbers as missing. If False, such tables raise an error.
@@ -224,8 +224,9 @@ def grow_tables(
         edge_type: Column of ``edges`` with the edge type; required if the graph has several types.
             Edges of an existing directed type are directed, too; new edge types are undirected.
         edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
-        repair: As in :func:`read_tables`; nodes that the graph already has are left out.
-        delimiter: As in :func:`read_tables`.
+        repair: Whether to correct the tables as in :func:`read_tables`, and to leave out nodes that
+            the graph already has.
+        delimiter: Column separator of CSV files; None to guess it from their headers.
         listener: Listener that receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)

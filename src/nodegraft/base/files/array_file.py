@@ -108,7 +108,7 @@ class ArrayWriter:
     """Writer of an array file whose length is not known in advance.
 
     Args:
-        path: File to write; an existing file is overwritten.
+        path: Path of the file to write; an existing file is overwritten.
         dtype: Number type of the file; appended items are converted to it.
         row: Shape of each item; empty if items are single numbers.
     """
@@ -149,7 +149,7 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return the array in a file, memory-mapped.
 
     Args:
-        path: The array file.
+        path: Path of the array file.
         stored: Expected type and shape of the array.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
@@ -166,7 +166,7 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return an array, memory-mapped; up to `CHECKED_BYTES`, verify its checksum once per process.
 
     Args:
-        path: The array file.
+        path: Path of the array file.
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()

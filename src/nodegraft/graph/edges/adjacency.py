@@ -83,7 +83,7 @@ class Adjacency:
         Args:
             source: Node number of each edge's source.
             target: Node number of each edge's target.
-            num_nodes: Number of nodes.
+            num_nodes: Number of nodes of the graph.
             weights: Weight of each edge; None if all weights are 1.
             directions: Direction flags of each edge as seen from its source; None for undirected
                 edges.

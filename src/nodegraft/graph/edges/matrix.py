@@ -33,7 +33,7 @@ def check_offsets(
     Args:
         starts: Offset of the first entry of each row.
         stops: Offset after the last entry of each row.
-        size: Number of entries.
+        size: Number of entries of the matrix: no offset may be larger.
         origin: Name of the mapped file, for the error message.
         part: Name of the array, for the error message.
     """
@@ -47,7 +47,7 @@ def check_numbers(numbers: NDArray[Any], limit: int, origin: str, part: str = "i
     """Raise DamagedFileError for row or column numbers that are negative or too large.
 
     Args:
-        numbers: Row or column numbers.
+        numbers: Row numbers or column numbers to check.
         limit: Number of rows or columns: valid numbers are smaller.
         origin: Name of the mapped file, for the error message.
         part: Name of the array, for the error message.

@@ -121,7 +121,7 @@ def by_rows(
     Args:
         source: Row number of each edge's source node.
         target: Row number of each edge's target node.
-        num_nodes: Number of nodes.
+        num_nodes: Number of nodes of the graph.
         weights: Weight of each edge; None if all weights are 1.
         directed: Whether edges lead from source to target.
     """

@@ -145,7 +145,7 @@ def with_new_edges(
     Args:
         kinds: Edges of each edge type before growth.
         new: New edges of each edge type, with an entry in both directions; edge types may be new.
-        num_nodes: Number of nodes after growth.
+        num_nodes: Number of nodes of the graph after growth.
     """
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}

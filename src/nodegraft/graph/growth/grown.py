@@ -39,7 +39,7 @@ class GrownAdjacency(Adjacency):
         nodes: Nodes whose rows have changed, including all new nodes; ascending.
         rows: Changed rows after growth: row ``i`` is the row of ``nodes[i]``, columns are node
             numbers.
-        num_nodes: Number of nodes after growth.
+        num_nodes: Number of nodes of the graph after growth.
     """
 
     def __init__(self, base: Adjacency, nodes: IntArray, rows: Adjacency, num_nodes: int) -> None:
@@ -196,7 +196,7 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
     Args:
         before: Adjacency before growth, which is not modified.
         new: Entries of the new edges, one in each direction.
-        num_nodes: Number of nodes after growth.
+        num_nodes: Number of nodes of the graph after growth.
 
     Returns:
         The adjacency after growth; None if `new` has weights or directions but `before` does not,
@@ -221,7 +221,7 @@ def with_rows(
         before: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
-        num_nodes: Number of nodes after growth.
+        num_nodes: Number of nodes of the graph after growth.
     """
     base = before
     if isinstance(before, GrownAdjacency):

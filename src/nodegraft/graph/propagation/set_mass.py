@@ -134,7 +134,7 @@ class DiffusionTable:
 
     Args:
         mass: Mass that diffused from each set; at least one set.
-        num_nodes: Number of nodes.
+        num_nodes: Number of nodes of the graph.
     """
 
     def __init__(self, mass: Sequence[SetMass], num_nodes: int) -> None:

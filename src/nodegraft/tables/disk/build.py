@@ -76,25 +76,27 @@ def build_graph(
     counts. An interrupted build resumes after its last finished step.
 
     Args:
-        nodes: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
-        edges: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
+        nodes: Node table with one row for each node; a folder of Parquet files, or as in
+            :func:`nodegraft.read_tables`.
+        edges: Edge table with one row for each edge; None for a graph without edges.
         folder: A new folder, or the folder of an interrupted build of the same graph.
-        key: As in :func:`nodegraft.read_tables`.
-        key_type: As in :func:`nodegraft.read_tables`.
-        source: As in :func:`nodegraft.read_tables`.
-        target: As in :func:`nodegraft.read_tables`.
-        edge_type: As in :func:`nodegraft.read_tables`.
-        edge_weight: As in :func:`nodegraft.read_tables`.
-        directed: As in :func:`nodegraft.read_tables`.
-        text: As in :func:`nodegraft.read_tables`.
-        features: As in :func:`nodegraft.read_tables`.
-        categories: As in :func:`nodegraft.read_tables`.
-        encoder: As in :func:`nodegraft.read_tables`.
-        min_documents: As in :func:`nodegraft.read_tables`.
-        stop_words: As in :func:`nodegraft.read_tables`.
-        recipe: As in :func:`nodegraft.read_tables`.
-        repair: As in :func:`nodegraft.read_tables`.
-        delimiter: As in :func:`nodegraft.read_tables`.
+        key: Column of ``nodes`` with node keys.
+        key_type: Type of all node keys, see :func:`nodegraft.read_tables`.
+        source: Column of ``edges`` with the source node's key.
+        target: Column of ``edges`` with the target node's key.
+        edge_type: Column of ``edges`` with the edge type; None if all edges have the same type.
+        edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
+        directed: Whether edges have a direction; or the names of the directed edge types.
+        text: Names of text columns; ``encoder`` converts them to features.
+        features: Names of columns with numbers or lists of numbers. None for a graph without
+            features.
+        categories: Names of category columns, which have few different values.
+        encoder: Text encoder, or several, see :func:`nodegraft.read_tables`.
+        min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
+        recipe: Feature recipe of another graph or of a model, instead of column names.
+        repair: Whether to correct the tables automatically, see :func:`nodegraft.read_tables`.
+        delimiter: Column separator of CSV files; None to guess it from their headers.
         memory: Approximate memory limit in bytes; a lower limit gives more and smaller batches.
         listener: Listener that receives progress events.
     """

@@ -47,7 +47,7 @@ def save_mapped(
     Args:
         graph: Graph to save.
         folder: New folder for the graph.
-        rows: Rows of the nodes to save, ascending; None for all nodes.
+        rows: Row numbers of the nodes to save, ascending; None for all nodes.
         columns: Boolean mask of the feature columns to save; None to save all columns.
         recipe: Feature recipe of the saved columns; None for the recipe of the graph.
         edges_of: Another graph with some of the same node keys. Its edges between nodes of both

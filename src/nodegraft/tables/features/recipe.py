@@ -86,7 +86,8 @@ class FeatureRecipe:
                 ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name
                 of an entry point in the group ``nodegraft.encoders``.
             min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
-            stop_words: ``"english"`` leaves out the most common English words.
+            stop_words: ``"english"`` to leave out the most common English words; None to use all
+                words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
         texts, given = column_names(text), column_names(features)

@@ -40,7 +40,7 @@ class TextVectoriser:
         min_documents: Minimum number of texts that have a word; rarer words are left out.
         use_idf: Whether rare words get a larger weight (IDF). IDF depends on all texts, including
             texts of classes that arrive later, so the benchmark datasets do not use it.
-        stop_words: ``"english"`` leaves out the most common English words.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
     """
 
     def __init__(

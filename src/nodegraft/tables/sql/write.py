@@ -33,8 +33,8 @@ def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> N
 
     Args:
         parts: Arrow tables with the same schema; at least one.
-        place: As in :func:`write_table`.
-        replace: As in :func:`write_table`.
+        place: Table to write, as in :func:`write_table`.
+        replace: Whether to replace an existing table. If False, an existing table raises an error.
     """
     if not is_database(place):
         raise DataError(

@@ -57,7 +57,7 @@ def propagate(
             edge types.
         hops: Largest power of S, at least 1.
         executor: Executor that computes the blocks; None to compute them in this process.
-        folder: Where to store the layers; None for the folder of a graph on disk.
+        folder: Folder for the layers; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
         listener: Listener that receives the progress.
@@ -156,7 +156,7 @@ def encode(
         network: Network with trained weights.
         executor: Executor that computes the blocks; None to compute them in this process. The first
             map, which needs no neighbours, is always computed in this process.
-        folder: Where to store the embeddings; None for the folder of a graph on disk.
+        folder: Folder for the embeddings; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
         listener: Listener that receives the progress.

@@ -145,7 +145,7 @@ class BlockExecutor(Protocol):
         on disk.
 
         Args:
-            work: The layer to compute.
+            work: Description of the layer to compute.
         """
 
 

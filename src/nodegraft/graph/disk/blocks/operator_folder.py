@@ -52,7 +52,7 @@ class OperatorFolder:
         Args:
             folder: Parent folder of the layer folders for all graphs and weights.
             fingerprint: Hash of the graph's content.
-            weights: The weight of each edge type; None if all types are merged.
+            weights: Weight of each edge type; None if all types are merged without such weights.
             features: Feature matrix that is propagated.
         """
         name = content_hash(FORMAT, fingerprint, [] if weights is None else [list(weights)])
