@@ -22,7 +22,7 @@ class Listener:
         Args:
             stage: Name of the stage.
             done: Number of finished steps.
-            total: Number of steps of the stage; it may end earlier.
+            total: Maximum number of steps of the stage.
             numbers: Current metrics by name, such as a loss or an accuracy.
         """
 

@@ -144,8 +144,8 @@ class ViewCache:
     def _new_heat(
         self, times: Sequence[float], before: Diffusion | None = None
     ) -> Diffusion | GrownDiffusion:
-        """Return a heat diffusion on all edges; after a small growth, on the edges from before the
-        growth. Then reuse the cached diffusion ``before``.
+        """Return the heat diffusion for a graph. After a small growth of the graph, it uses the
+        edges from before the growth, and reuses the cached diffusion ``before``.
         """
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:

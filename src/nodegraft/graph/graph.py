@@ -273,7 +273,7 @@ class Graph(GraphView):
         return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
-        """Return the graph with its rows in another order; the new row numbers become the keys.
+        """Return the same graph in another row order; its new row numbers become its keys.
 
         Args:
             rows: Permutation of all row numbers: row ``i`` of the new graph is row ``rows[i]`` of

@@ -133,10 +133,12 @@ edges.
 """
 
 HEAVIEST = 10.0
-"""Maximum weight of an edge type; larger weights would make a node's own features irrelevant."""
+"""Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
 
 MOST = 0.95
-"""Upper limit of homophily when edge type weights are computed, to avoid a division by 0."""
+"""Upper limit of homophily when edge type weights are computed, because weights grow without limit
+as homophily approaches 1.
+"""
 
 
 BLOCK_ROWS = 65_536

@@ -105,7 +105,7 @@ def compressed(
         kind = index_type(max(num_nodes, matrix.nnz))
         ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
         return ends, joined.astype(kind, copy=False), None, None
-    # Only rows are checked, because every column also occurs as a row.
+    # Check only rows, because every column also occurs as a row.
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
     rows, columns, weights, directions = distinct(entries, summed=summed)

@@ -36,7 +36,7 @@ GENERATIONS = 8
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Nodes that are affected by the growth of a graph.
+    """Nodes whose edges changed when a graph grew.
 
     Row :math:`i` of :math:`S^h X` depends on the edges and degrees of the nodes up to ``h`` steps
     away from node :math:`i`. It has not changed if none of these nodes has a new edge.

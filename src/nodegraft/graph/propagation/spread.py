@@ -1,5 +1,5 @@
-"""Products of vectors with normalised rows of X, SX, S²X and similar layers, without computing most
-rows.
+"""Products of vectors with normalised rows of X, SX, S²X and similar layers; most of these rows are
+never computed themselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,9 +39,9 @@ CPU cache.
 """
 
 FORMED_ROWS = 32
-"""Up to this number, sparse rows are computed explicitly, which is faster than products over all
-their neighbours. These rows are in float32, so the seventh digit of a score may depend on the batch
-size.
+"""If a batch has at most this number of sparse rows, they are computed explicitly, which is faster
+than products over all their neighbours. These rows are in float32, so the seventh digit of a score
+may depend on the batch size.
 """
 
 
@@ -55,9 +55,8 @@ class SpreadFeatures:
     type in one direction.
 
     A row of :math:`S^2 X` may have thousands of non-zero words. Most callers need only the products
-    of the row with a vector for each class, which are computed as :math:`S(S(Xv))`. To normalise a
-    row, its length is needed, and for this the row itself; the length is computed once for each
-    node.
+    of the row with a vector for each class, which are computed as :math:`S(S(Xv))`. Only the length
+    of a row, which normalises it, needs the row itself; it is computed once for each node.
 
     Args:
         view: View of the graph.
@@ -362,9 +361,7 @@ class SpreadRows:
 
 
 def _by_columns(left: Floats, right: Floats) -> Floats:
-    """Return ``left @ right`` stored in column-major order, because callers then read its
-    columns.
-    """
+    """Return ``left @ right`` in column-major order, which makes operations on its columns fast."""
     product: Floats = (right.T @ left.T).T
     return product
 
