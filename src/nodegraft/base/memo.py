@@ -110,7 +110,7 @@ class LatestMemo(Generic[Value]):
 
     @property
     def latest(self) -> Value | None:
-        """Value computed last, from whatever objects; None if no value was computed."""
+        """Most recently computed value; None if no value was computed."""
         latest = self._latest
         return None if latest is None else latest[1]
 

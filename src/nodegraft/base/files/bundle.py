@@ -86,8 +86,8 @@ def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return the arrays whose names begin with a prefix, under names without it; inverse of
-    :func:`prefixed`.
+    """Return the arrays whose names begin with a prefix, and remove the prefix from the names;
+    inverse of :func:`prefixed`.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

@@ -163,8 +163,8 @@ class EdgeSorter:
         self._buckets.add(records)
 
     def write(self) -> tuple[Written, list[str], int, list[Finding]]:
-        """Write the CSR arrays of each edge type; if there are several types, also those of all
-        edges.
+        """Write CSR arrays for each edge type; if there are several types, also for all types
+        merged.
 
         Returns:
             The arrays by name, the names of the edge types in the order of their arrays, the number

@@ -99,7 +99,7 @@ def _write_features(
 
 
 def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str, StoredArray]:
-    """Write the CSR arrays of each edge type; if there are several types, also those of all edges.
+    """Write CSR arrays for each edge type; if there are several types, also for all types merged.
 
     ``rows`` has the row number in `graph` of each node to write, in the order of the written graph;
     -1 for a node that `graph` does not have, which gets no edges.
@@ -130,8 +130,8 @@ def _writer(
 
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of nodes whose number of CSR entries is limited; a node with more is a range by
-    itself.
+    """Yield ranges of nodes whose number of CSR entries is limited; a node with more entries forms
+    a range alone.
     """
     counts = sum(kind.degrees(np.maximum(rows, 0)).astype(np.int64) for kind in kinds)
     ends = np.cumsum(np.where(rows >= 0, counts, 0))
