@@ -1,4 +1,4 @@
-"""Counts and lists as text for messages."""
+"""Format numbers and lists as text for messages."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return the first names as text, followed by the number of omitted names.
+    """Return the first `most` names as text, followed by the number of omitted names.
 
     >>> listed("abc", most=2)
     'a, b and 1 more'

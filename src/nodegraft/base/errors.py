@@ -1,4 +1,4 @@
-"""Exceptions of nodegraft and their messages to the user."""
+"""Exceptions of nodegraft, with messages for users."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -10,23 +10,26 @@ class NodegraftError(Exception):
     """Base class of all exceptions that nodegraft raises on purpose."""
 
     code: str = "refused"
-    """Machine-readable error code, used over HTTP and on the command line."""
+    """Machine-readable error code in HTTP responses and in the output of the command line."""
 
     problems: tuple[tuple[str, str], ...] = ()
-    """Message with advice and message without advice of each problem, if there are several."""
+    """If the error lists several problems: each problem's message with advice, and without advice.
+    """
 
     what_happened: str = ""
-    """Message without the advice, for callers that show their own; empty if there is no advice."""
+    """Message without the advice, for callers that add their own advice; empty if there is no
+    advice.
+    """
 
 
 class DataError(NodegraftError):
-    """Tables, features or labels that cannot be used as they are."""
+    """Tables, features or labels that are not usable without a correction."""
 
     code = "data"
 
 
 class TablesError(DataError):
-    """Tables that cannot be used, with advice that callers may replace by their own.
+    """Unusable tables, with advice that callers may replace by their own advice.
 
     Args:
         message: What happened, and advice for users of Python and of the command line.
@@ -39,7 +42,7 @@ class TablesError(DataError):
 
 
 class MissingColumnError(TablesError):
-    """Columns that are required but missing in a table."""
+    """Required columns that a table does not have."""
 
 
 class ParameterError(NodegraftError):
@@ -49,13 +52,13 @@ class ParameterError(NodegraftError):
 
 
 class MissingExtraError(NodegraftError, ImportError):
-    """Optional package that is required but not installed."""
+    """Use of a feature whose optional package is not installed."""
 
     code = "missing_extra"
 
 
 class NotFittedError(NodegraftError):
-    """Use of a model before it was fitted.
+    """Use of a model that was not fitted yet.
 
     Args:
         method: Name of the method.
@@ -66,7 +69,7 @@ class NotFittedError(NodegraftError):
 
 
 class NotSupportedError(NodegraftError):
-    """Optional feature that a method does not support.
+    """Call of an optional feature that a method does not have.
 
     Args:
         method: Name of the method.
@@ -80,7 +83,7 @@ class NotSupportedError(NodegraftError):
 
 
 class SealedMethodError(NodegraftError):
-    """Failure of a method in its sealed process.
+    """Failure of a method while it runs in its sealed process.
 
     Args:
         method: Name of the method.
@@ -123,16 +126,17 @@ class SimilarNameError(ClassNameError):
         )
 
     def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
-        # By default, pickle would pass the message instead of the arguments.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.name, self.other)
 
 
 class CheckpointError(NodegraftError):
-    """Saved directory or file that cannot be written or read."""
+    """Failure to write or read a saved directory or file."""
 
 
 class DamagedFileError(CheckpointError):
-    """Damaged file.
+    """File whose content or checksum is wrong.
 
     Args:
         file: Path or name of the file.
@@ -169,13 +173,13 @@ class GraphTooLargeError(NodegraftError):
 
 
 class StoreError(NodegraftError):
-    """Request to open, read or change a store that cannot be fulfilled."""
+    """Failure to open, read or change a store."""
 
     code = "store_refused"
 
 
 class UnfinishedStoreError(StoreError):
-    """Store whose creation was interrupted."""
+    """Store whose creation was interrupted before it was complete."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -192,7 +196,7 @@ class NewerStoreError(StoreError):
 
 
 class StoreChangedError(StoreError):
-    """Concurrent change of the store; a retry may succeed."""
+    """Concurrent change of the store by another process; a retry may succeed."""
 
     code = "store_changed"
 
@@ -204,7 +208,7 @@ class StoreUnreachableError(StoreError):
 
 
 class RequestConflictError(StoreError):
-    """Idempotency key that was used before for another request.
+    """Reuse of an idempotency key for a different request.
 
     Args:
         key: Idempotency key of the request.
@@ -220,7 +224,7 @@ class RequestConflictError(StoreError):
 
 
 class NoCandidateError(StoreError):
-    """Request for the candidate version when no version waits for review.
+    """Request for a candidate version, although no version waits for review.
 
     Args:
         live: Number of the live version.
@@ -236,12 +240,13 @@ class NoCandidateError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["NoCandidateError"], tuple[int]]:
-        # By default, pickle would pass the message instead of the argument.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.live,)
 
 
 class CandidateWaitsError(StoreError):
-    """Change with promotion that would also promote a candidate version nobody has reviewed.
+    """Change with promotion that would also promote an unreviewed candidate version.
 
     Args:
         candidate: Number of the candidate version.
@@ -262,7 +267,8 @@ class CandidateWaitsError(StoreError):
         )
 
     def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
-        # By default, pickle would pass the message instead of the arguments.
+        # Return the constructor arguments, because by default pickle would pass the message
+        # instead.
         return type(self), (self.candidate, self.live)
 
 
@@ -282,7 +288,7 @@ class GateError(StoreError):
 
 
 class RecordConflictError(NodegraftError):
-    """Run record that already exists with different content."""
+    """Attempt to write a run record that already exists with different content."""
 
 
 class PluginWarning(UserWarning):
@@ -290,7 +296,7 @@ class PluginWarning(UserWarning):
 
 
 class UnknownNameError(NodegraftError):
-    """Name of a method or dataset that is not registered.
+    """Request for a method or dataset whose name is not registered.
 
     Args:
         kind: Kind of object, such as "method" or "dataset".
@@ -308,7 +314,7 @@ class UnknownNameError(NodegraftError):
 
 
 class UnknownNodeError(NodegraftError):
-    """Node keys or rows that do not exist in the graph.
+    """Request for node keys or rows that do not exist in the graph.
 
     Args:
         missing: Keys or rows that do not exist.
@@ -335,11 +341,11 @@ class UnknownNodeError(NodegraftError):
 
 
 class MissingLabelsError(NodegraftError):
-    """Labelled nodes that a fitted model needs but a graph lacks.
+    """Labelled nodes that a fitted model needs, but that a graph does not have.
 
     Args:
         missing: Keys of the missing nodes.
-        name: Class of these nodes.
+        name: Name of the class of these nodes.
     """
 
     def __init__(self, missing: Sequence[object], name: str) -> None:
@@ -351,7 +357,7 @@ class MissingLabelsError(NodegraftError):
 
 
 class HiddenNodeError(NodegraftError):
-    """Nodes that exist in the graph but are hidden in a view of it.
+    """Request for nodes that exist in the graph but are hidden in a view of it.
 
     Args:
         hidden: Number of hidden nodes.
@@ -365,7 +371,7 @@ class HiddenNodeError(NodegraftError):
 
 
 class MissingFileError(NodegraftError):
-    """Data file that was not found.
+    """Data file of a dataset that was not found.
 
     Args:
         dataset: Name of the dataset.

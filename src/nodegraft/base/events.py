@@ -6,7 +6,8 @@ from typing import Any, TextIO
 
 
 class Listener:
-    """Base class of progress listeners, which ignores all events; override methods as needed.
+    """Base class of progress listeners; each method ignores its event unless a subclass overrides
+    it.
 
     >>> class Last(Listener):
     ...     def step(self, stage, done, total, **numbers):
@@ -16,12 +17,12 @@ class Listener:
     """
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Receive the progress of a stage.
+        """Receive the progress of one stage of a long operation.
 
         Args:
             stage: Name of the stage.
             done: Number of finished steps.
-            total: Maximum number of steps.
+            total: Maximum number of steps of the stage.
             numbers: Current metrics by name, such as a loss or an accuracy.
         """
 
@@ -29,7 +30,7 @@ class Listener:
         """Receive the result of an evaluation session.
 
         Args:
-            result: A :class:`~nodegraft.evaluation.protocol.SessionResult`.
+            result: Result of the session, a :class:`~nodegraft.evaluation.protocol.SessionResult`.
         """
 
 
@@ -45,7 +46,7 @@ class PrintProgress(Listener):
 
     Args:
         stream: Output stream; None for standard error.
-        seconds: Minimum time between two updates of the line.
+        seconds: Minimum time between two updates of the line, in seconds.
     """
 
     def __init__(self, stream: TextIO | None = None, seconds: float = 0.2) -> None:
@@ -53,7 +54,7 @@ class PrintProgress(Listener):
         self._stage, self._written, self._width = "", 0.0, 0
 
     def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
-        """Update the progress line of a stage; each stage has its own line."""
+        """Update the printed progress line of a stage; each stage has its own line."""
         now = monotonic()
         if self._stage and stage != self._stage:
             self._write("\n")

@@ -1,4 +1,4 @@
-"""Imports of optional packages, with error messages that say what to install."""
+"""Import optional packages; if one is missing, the error message says what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,8 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Raise a MissingExtraError that names the extra if an optional package is not installed.
+    """Context manager for imports: if an optional package is missing, raise an error that names its
+    extra.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar

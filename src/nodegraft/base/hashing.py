@@ -1,4 +1,4 @@
-"""Content hashes, which are equal for equal values on every machine."""
+"""Compute content hashes, which are equal for equal values on every machine."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ _BLOCK = 1 << 26
 
 
 def content_hash(*parts: HashPart) -> str:
-    """Return a hash of all parts and their order, as 32 hexadecimal digits.
+    """Return a hash of all arguments in their order, as 32 hexadecimal digits.
 
     >>> content_hash("a", "bc") == content_hash("ab", "c")
     False
@@ -32,6 +32,6 @@ def content_hash(*parts: HashPart) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the hash of a file's content, which is read in blocks."""
+    """Return the hash of a file's content; the file is read in blocks to limit memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

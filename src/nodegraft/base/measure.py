@@ -1,4 +1,4 @@
-"""Measurement of time and memory."""
+"""Measure time and memory."""
 
 import sys
 import time
@@ -10,10 +10,11 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 class Measurement:
-    """Context manager that measures time and the growth of resident memory.
+    """Context manager that measures the time and the growth of resident memory in its ``with``
+    block.
 
-    The kernel's peak memory counter is reset at the start, so that earlier peaks do not count.
-    Where this is not possible (for example outside Linux), ``peak_bytes`` may stay 0.
+    The kernel's peak memory counter is reset at the start, so that earlier peaks are not measured.
+    Where the counter cannot be reset (for example outside Linux), ``peak_bytes`` may stay 0.
 
     >>> with Measurement() as work:
     ...     _ = sum(range(1000))

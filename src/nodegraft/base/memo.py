@@ -1,4 +1,4 @@
-"""Thread-safe caches of values that are slow to compute."""
+"""Thread-safe caches in memory for values that are slow to compute."""
 
 from collections.abc import Callable, Hashable
 from threading import RLock
@@ -9,16 +9,16 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """Thread-safe cache; values are computed under a lock, so that each is computed only once.
+    """Thread-safe cache by key; a lock ensures that each value is computed only once.
 
-    Copies and unpickled caches start empty.
+    A copied or unpickled cache is empty.
 
     >>> memo = Memo[int]()
     >>> memo.get("answer", lambda: 42), memo.get("answer", lambda: 0)
     (42, 42)
 
     Args:
-        most: Maximum number of values; beyond it the oldest value is evicted. None for no limit.
+        most: Maximum number of values; if there are more, the oldest is evicted. None for no limit.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -27,7 +27,7 @@ class Memo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key; compute it if it is not cached.
+        """Return the value of a key; if it is not cached, compute and cache it.
 
         Args:
             key: Key of the value.
@@ -45,7 +45,7 @@ class Memo(Generic[Value]):
                 return self._values[key]
 
     def clear(self) -> None:
-        """Remove all values from the cache."""
+        """Remove all values from this cache."""
         with self._lock:
             self._values.clear()
 
@@ -68,7 +68,7 @@ class Memo(Generic[Value]):
             return list(self._values.values())
 
     def followed(self, change: Callable[[Value], Value]) -> "Memo[Value]":
-        """Return a new cache with ``change`` applied to every value."""
+        """Return a new cache with the same keys, and with ``change`` applied to every value."""
         memo = Memo[Value](self._most)
         with self._lock:
             made = dict(self._values)
@@ -80,9 +80,9 @@ class Memo(Generic[Value]):
 
 
 class LatestMemo(Generic[Value]):
-    """Cache of one value, which is valid for the objects that it was computed from.
+    """Cache of a single value, which is valid for the objects from which it was computed.
 
-    The cache has only weak references to these objects. Copies and unpickled caches start empty.
+    The cache has only weak references to these objects. A copied or unpickled cache is empty.
 
     >>> memo, one, other = LatestMemo[int](), {1}, {1}
     >>> memo.get((one,), lambda: 42), memo.get((one,), lambda: 0), memo.get((other,), lambda: 7)
@@ -94,7 +94,7 @@ class LatestMemo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, made_from: tuple[object, ...], make: Callable[[], Value]) -> Value:
-        """Return the cached value if it was computed from these objects; otherwise compute it.
+        """Return the cached value if it was computed from the given objects; otherwise compute it.
 
         Args:
             made_from: Objects that the value is computed from; compared by identity (``is``).
@@ -110,7 +110,7 @@ class LatestMemo(Generic[Value]):
 
     @property
     def latest(self) -> Value | None:
-        """Last computed value, whatever objects it was computed from; None if there is none."""
+        """Most recently computed value; None if no value was computed."""
         latest = self._latest
         return None if latest is None else latest[1]
 

@@ -1,4 +1,6 @@
-"""Collection of several errors, raised as one error so that users can correct all at once."""
+"""Collect several errors and raise them as a single error, so that users can correct all problems
+at once.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +9,7 @@ from nodegraft.base.errors import NodegraftError, TablesError
 
 
 class Problems:
-    """Errors of several checks, collected and raised together.
+    """Collector of the errors of several checks, which are raised together.
 
     >>> problems = Problems()
     >>> for text in ("3", "x", "y"):
@@ -26,7 +28,9 @@ class Problems:
 
     @contextmanager
     def collect(self) -> Iterator[None]:
-        """Collect a NodegraftError from the ``with`` block instead of raising it."""
+        """Context manager that collects a NodegraftError of its ``with`` block instead of raising
+        it.
+        """
         try:
             yield
         except NodegraftError as error:
@@ -36,13 +40,15 @@ class Problems:
         return bool(self._errors)
 
     def raise_all(self) -> None:
-        """Raise the collected errors as one; do nothing if there are none.
+        """Raise a single error for all collected errors; do nothing if there are none.
 
-        Several errors are raised as the first one, with a message that lists all distinct texts.
+        If there are several, the error has the class of the first, and its message lists all
+        distinct messages.
         """
         if not self._errors:
             return
-        # Prefer a TablesError, because callers replace its advice by their own.
+        # Prefer the class TablesError, because callers replace the advice of such errors by their
+        # own.
         first = next((e for e in self._errors if isinstance(e, TablesError)), self._errors[0])
         problems = tuple(dict.fromkeys(text for error in self._errors for text in _texts(error)))
         if len(problems) > 1:

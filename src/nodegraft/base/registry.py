@@ -1,4 +1,4 @@
-"""Registry of classes by name, found in a package and in entry points of plug-ins."""
+"""Registry of classes by name, which are searched in a package and in plug-ins' entry points."""
 
 import importlib
 import inspect
@@ -55,7 +55,7 @@ class Registry(Generic[T]):
             try:
                 loaded = point.load()
             except Exception as error:
-                # A broken plug-in must not make the whole command fail.
+                # Only warn, because a broken plug-in must not make the whole command fail.
                 message = f"plug-in {point.name!r} ({point.value}) was left out: {error}"
                 warnings.warn(message, PluginWarning, stacklevel=2)
                 continue
@@ -68,7 +68,7 @@ class Registry(Generic[T]):
                 warnings.warn(message, PluginWarning, stacklevel=2)
 
     def _defined_in(self, module: ModuleType) -> Iterator[type[T]]:
-        """Yield the classes defined in a module, or exported by a package from its modules."""
+        """Yield classes that a module defines, or that a package imports from its own modules."""
         for value in vars(module).values():
             if self._belongs(value) and f"{value.__module__}.".startswith(f"{module.__name__}."):
                 yield value
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
         return list(self._classes)
 
     def get(self, name: str) -> type[T]:
-        """Return the class with a name; the error for unknown names suggests the closest name."""
+        """Return the class with this name; for an unknown name, the error suggests a close name."""
         try:
             return self._classes[name]
         except KeyError:

@@ -1,4 +1,6 @@
-"""Named, independent random generators from one seed; global generators are never used."""
+"""Named, independent random generators derived from one seed; NumPy's and torch's global generators
+are not used.
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,7 +11,8 @@ import torch
 
 @dataclass(frozen=True)
 class Seeds:
-    """Family of random generators: equal seeds and names always give equal numbers.
+    """Random generators derived from one seed: equal seeds and names always give equal random
+    numbers.
 
     >>> first, second = (Seeds(7).generator("gpil").integers(100, size=3) for _ in range(2))
     >>> first.tolist() == second.tolist()
@@ -19,17 +22,17 @@ class Seeds:
     """
 
     seed: int
-    """Seed that all generators are derived from."""
+    """Seed from which all generators are derived."""
 
     def number(self, *names: str) -> int:
-        """Return a 63-bit integer derived from the seed and these names."""
+        """Return a 63-bit integer derived from the seed and the given names."""
         text = "\x00".join((str(self.seed), *names))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def generator(self, *names: str) -> np.random.Generator:
-        """Return a NumPy generator for these names."""
+        """Return the NumPy generator for the given names."""
         return np.random.default_rng(self.number(*names))
 
     def torch_generator(self, *names: str) -> torch.Generator:
-        """Return a torch generator (CPU) for these names."""
+        """Return the torch generator (CPU) for the given names."""
         return torch.Generator().manual_seed(self.number(*names))

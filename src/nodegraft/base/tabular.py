@@ -1,4 +1,4 @@
-"""Conversion of results to Arrow tables, DataFrames, and HTML tables for notebooks."""
+"""Convert results to Arrow tables, DataFrames, and HTML tables for notebooks."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nodegraft.base.errors import MissingExtraError
 
 LONGEST = 80
-"""Maximum number of characters in a cell; longer text is truncated."""
+"""Maximum number of characters in a displayed table cell; longer text is truncated."""
 
 
 def shown(value: object) -> str:
@@ -33,14 +33,14 @@ def shown(value: object) -> str:
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str) -> str:
-    """Return an HTML table with a header row and a note below.
+    """Return an HTML table with a header row, and with a note below the table.
 
     >>> table_html(["<a>"], [[1]], "1 row").count("&lt;a&gt;")
     1
 
     Args:
         head: Column names.
-        rows: Cells of each row; numbers are right-aligned.
+        rows: List of cell values for each row; numbers are right-aligned.
         note: Text below the table.
     """
     names = "".join(f"<th scope='col'>{escape(shown(name))}</th>" for name in head)
@@ -52,7 +52,7 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str)
 
 
 def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
-    """Return an HTML table with a title and one row for each fact.
+    """Return an HTML table with a title, and with a row for each name and value.
 
     >>> summary_html("Graph", [("nodes", "3")]).endswith("<td style='text-align:left'>3</td></tr>"
     ... "</tbody></table></div>")
@@ -60,7 +60,7 @@ def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
 
     Args:
         title: Text above the table.
-        facts: Name and value of each fact; facts with an empty value are omitted.
+        facts: Pairs of a name and a value; pairs with an empty value are omitted.
     """
     left = "style='text-align:left'"
     lines = "".join(
@@ -83,14 +83,14 @@ def _html_cell(value: object) -> str:
 Record = TypeVar("Record")
 
 ROWS, COLUMNS = 20, 20
-"""Maximum number of displayed rows and columns; to_arrow() returns all."""
+"""Maximum number of rows and columns that a notebook shows; ``to_arrow()`` returns all of them."""
 
 
 class Tabular:
     """Result that can be converted to an Arrow table.
 
-    A notebook shows its first rows. Libraries that support the Arrow C stream interface can read it
-    directly: ``polars.DataFrame(result)``, ``pyarrow.table(result)``.
+    A notebook shows the first rows of the result. Libraries that support the Arrow C stream
+    interface can read it directly: ``polars.DataFrame(result)``, ``pyarrow.table(result)``.
     """
 
     def to_arrow(self) -> Any:
@@ -110,7 +110,8 @@ class Tabular:
         """Export the table through the Arrow C stream interface.
 
         Args:
-            requested_schema: Column types requested by the consumer; None for the table's own.
+            requested_schema: Column types that the consumer requests; None for the types of the
+                table.
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
@@ -127,7 +128,7 @@ class Tabular:
 
 @dataclass(frozen=True, repr=False)
 class ColumnTable(Tabular):
-    """Table of named columns.
+    """Table with named columns.
 
     >>> ColumnTable({"class": ["hats", "shoes"], "labels": [3, 12]})
     class  labels
@@ -141,7 +142,7 @@ class ColumnTable(Tabular):
 
     def to_arrow(self) -> Any:
         """Return the columns as a pyarrow.Table."""
-        # Import pyarrow only when needed, because its import is slow.
+        # Import pyarrow only when needed, because the import is slow.
         import pyarrow as pa
 
         return pa.table(dict(self.columns))
@@ -151,11 +152,11 @@ class ColumnTable(Tabular):
 
 
 class Records(list[Record], Tabular):
-    """List of instances of one dataclass that can be converted to a table."""
+    """List of dataclass instances of the same class, which can be converted to a table."""
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table with a column for each field; dicts become JSON text."""
-        # Import pyarrow only when needed, because its import is slow.
+        """Return a pyarrow.Table with a column for each dataclass field; dicts become JSON text."""
+        # Import pyarrow only when needed, because the import is slow.
         import pyarrow as pa
 
         names = [field.name for field in fields(self[0])] if self else []  # type: ignore[arg-type]
@@ -170,20 +171,22 @@ class Records(list[Record], Tabular):
 
 
 def with_text_cells(table: Any) -> Any:
-    """Convert nested columns of an Arrow table to JSON text, for file formats without lists."""
+    """Convert nested columns of an Arrow table to JSON text, for file formats that cannot store
+    lists.
+    """
     import pyarrow as pa
 
     for place, kind in enumerate(table.schema.types):
         if pa.types.is_nested(kind):
             cells = table[place].to_pylist()
-            # Dates and decimals become text, because JSON has no such types.
+            # Convert dates and decimals to text, because JSON has no such types.
             texts = [json.dumps(cell, ensure_ascii=False, default=str) for cell in cells]
             table = table.set_column(place, table.column_names[place], pa.array(texts, pa.string()))
     return table
 
 
 def _beginning(table: Any) -> tuple[list[str], list[list[Any]], str]:
-    """Return the displayed column names and rows of a table, and a note on the number of rows."""
+    """Return the column names and rows to display, and a note on the number of rows."""
     some = table.slice(0, ROWS).select(range(min(COLUMNS, table.num_columns)))
     rows = [
         list(row)

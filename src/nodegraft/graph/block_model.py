@@ -25,9 +25,10 @@ _BLOCK = 1 << 18
 
 @dataclass(kw_only=True)
 class BlockModel:
-    r"""Random graphs with classes of equal size, homophilous edges, and features by class.
+    r"""Random graphs with classes of equal size, homophilous edges, and features that depend on the
+    class.
 
-    Deshpande et al. 2018, Contextual stochastic block models.
+    Reference: Deshpande et al. 2018, Contextual stochastic block models.
 
     >>> graph, labels = BlockModel(nodes=300, classes=8).draw()
     >>> graph.num_nodes, labels
@@ -35,39 +36,44 @@ class BlockModel:
     """
 
     nodes: PositiveInt = 2000
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     classes: PositiveInt = 20
-    """Number of classes, at least 4."""
+    """Number of classes of nodes, at least 4."""
 
     homophily: Fraction = 0.8
     """Probability that both nodes of an edge have the same class."""
 
     degree: NonNegativeFloat = 8.0
-    """Mean degree: ``nodes * degree / 2`` edges are drawn, and duplicates are removed."""
+    """Mean degree of a node: ``nodes * degree / 2`` edges are drawn, then duplicates are
+    removed.
+    """
 
     features: PositiveInt = 64
     """Number of feature columns."""
 
     signal: NonNegativeFloat = 4.0
     """Distance between class means in standard deviations. With sparse features, a fraction
-    ``signal / (1 + signal)`` of a node's words is drawn from the few words of its class."""
+    ``signal / (1 + signal)`` of the words of a node is drawn from a few words that are typical of
+    its class.
+    """
 
     sparse: bool = False
     """Whether features are sparse word counts instead of Gaussian numbers."""
 
     words: PositiveInt = 12
-    """Number of words per node; used for sparse features only."""
+    """Number of words per node, for sparse features only."""
 
     seed: NonNegativeInt = 0
-    """Seed of all random draws."""
+    """Seed of the random generator for all draws."""
 
     def draw(self) -> tuple[Graph, NodeLabels]:
-        """Draw a graph with integer keys, and labels for all nodes."""
+        """Draw a random graph with integer keys, and labels for all its nodes."""
         if not 4 <= self.classes <= self.nodes:
             raise ParameterError(f"classes must be from 4 to nodes ({self.nodes}): {self.classes}.")
         seeds = Seeds(self.seed)
-        # Node ``order[slot]`` has class ``slot % classes``, so a slice with a step selects a class.
+        # The class of node ``order[slot]`` is ``slot % classes``, so a slice with a step selects
+        # all nodes of a class.
         order = seeds.generator("order").permutation(np.arange(self.nodes, dtype=self._rows))
         ids = np.empty(self.nodes, dtype=np.int32)
         ids[order] = np.arange(self.nodes) % self.classes
@@ -88,14 +94,16 @@ class BlockModel:
         step = draws.integers(1, self.classes, size=count, dtype=np.int32)
         step[draws.random(count, dtype=np.float32) < self.homophily] = 0
         column = (source % self.classes + step) % self.classes
-        # If the classes do not divide the nodes evenly, the first classes have one more node.
+        # If the number of classes does not divide the number of nodes, the first classes have one
+        # node more.
         sizes: IntArray = (self.nodes - 1 - column) // self.classes + 1
         place: IntArray = (draws.random(count) * sizes).astype(self._rows)
         return source, column + self.classes * place
 
     def _gaussians(self, ids: IntArray, draws: np.random.Generator) -> Matrix:
         means = draws.standard_normal((self.classes, self.features), dtype=np.float32)
-        # Random directions are nearly orthogonal, so means of this length are ``signal`` apart.
+        # Random directions are nearly orthogonal, so class means of this length are ``signal``
+        # apart.
         means *= self.signal / np.sqrt(2) / np.linalg.norm(means, axis=1, keepdims=True)
         rows = draws.standard_normal((self.nodes, self.features), dtype=np.float32)
         for start in range(0, self.nodes, _BLOCK):

@@ -1,4 +1,4 @@
-"""Cache of data derived from the visible part of a graph."""
+"""Cache of edges, propagated features and other data derived from the visible part of a graph."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,14 +22,14 @@ from nodegraft.graph.stores import ArrayCache, GraphStore
 
 
 class ViewCache:
-    """Cache of the edges, propagated features, heat and samples of one view.
+    """Cache of the edges, propagated features, heat diffusion and samples of a graph view.
 
     Each :class:`~nodegraft.graph.view.GraphView` has its own cache.
 
     Args:
-        store: Store of the whole graph.
-        rows: Visible rows, ascending; None for all.
-        full_degrees: Whether normalisation counts hidden neighbours, too.
+        store: Store with the arrays of the whole graph.
+        rows: Row numbers of the visible nodes, ascending; None for all nodes.
+        full_degrees: Whether the degrees that normalise the adjacency include hidden neighbours.
         weights: Weight of each edge type; None to merge all types.
     """
 
@@ -47,18 +47,18 @@ class ViewCache:
         self._diffusion = Memo[Diffusion | GrownDiffusion](most=1)
         self._samples = Memo[IntArray]()
         self.full_batch = Memo[Neighbourhood]()
-        """Cache of the neighbourhood of all visible nodes."""
+        """Cache of the network input for all visible nodes together."""
         self.lineage = Lineage[ViewCache]()
-        """Caches of the graphs that this graph grew from."""
+        """Caches of the smaller graphs from which this graph grew."""
 
     @property
     def adjacency(self) -> Adjacency:
-        """Edges between visible nodes."""
+        """Edges between visible nodes, with all edge types merged."""
         return self._edges.get("visible", self._visible_edges)
 
     @property
     def spreading(self) -> Adjacency:
-        """Edges for feature propagation: the edges between visible nodes."""
+        """Edges along which features are propagated: here the edges between visible nodes."""
         return self.adjacency
 
     def _visible_edges(self) -> Adjacency:
@@ -71,12 +71,14 @@ class ViewCache:
         return self.among_visible(edges)
 
     def among_visible(self, edges: Adjacency) -> Adjacency:
-        """Return those edges that join two visible nodes."""
+        """Return only those edges whose two nodes are visible."""
         return edges if self._rows is None else edges.induced(self._rows)
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Visible edges of all directed edge types; of all edge types if none is directed."""
+        """Visible edges of all directed edge types, merged; of all edge types if none is
+        directed.
+        """
         return self._edges.get(
             "directed", lambda: self.among_visible(merged(self._kinds(self._directed_types())))
         )
@@ -90,24 +92,26 @@ class ViewCache:
 
     @property
     def array_cache(self) -> ArrayCache:
-        """Persistent cache of arrays; empty if the view is a part of the graph."""
+        """Persistent cache of derived arrays; it stores nothing if the view hides a part of the
+        graph.
+        """
         if self._rows is not None or self._full_degrees:
             return ArrayCache()
         return self._store.array_cache.under(list(self._weights or ()))
 
     @property
     def _base_arrays(self) -> ArrayCache:
-        """Persistent cache of the graph that this graph grew from."""
+        """Persistent array cache of the graph from which this graph grew."""
         return self._store.array_cache.base.under(list(self._weights or ()))
 
     def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
-        """Return the folder on disk that stores propagated features.
+        """Return the folder on disk for propagated features.
 
         Args:
             folder: Folder to use; None for the folder of the graph.
 
         Returns:
-            None if there is no folder, or if the view is a part of the graph.
+            The folder; None if the graph has no folder or if the view hides a part of the graph.
         """
         place = folder or self._store.layers_folder
         if place is None or self._rows is not None or self._full_degrees:
@@ -116,18 +120,20 @@ class ViewCache:
         return OperatorFolder.of(place, self._store.fingerprint, self._weights, features)
 
     def propagated(self, hops: int) -> PropagatedFeatures:
-        """Return the propagated features X, SX, S²X …, up to the power ``hops`` of S."""
+        """Return the propagated features X, SX, S²X …, up to power ``hops`` of the normalised
+        adjacency S.
+        """
         return self._propagated.get(hops, lambda: self._propagate(hops))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
-        # No copy of the features is needed, because layers return copies or read-only rows.
+        # The features need no copy, because cached layers return copies or read-only rows.
         features = self._store.feature_matrix
         if self._rows is not None:
             features = some_rows(features, self._rows)
         return PropagatedFeatures(self.adjacency, features, hops, self.kept_layers())
 
     def heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
-        """Return the heat diffusion on the visible edges.
+        """Return an object that computes heat diffusion on the visible edges.
 
         Args:
             times: Diffusion times, above 0.
@@ -138,8 +144,9 @@ class ViewCache:
     def _new_heat(
         self, times: Sequence[float], before: Diffusion | None = None
     ) -> Diffusion | GrownDiffusion:
-        """Return a heat diffusion on all edges. After a small growth, diffuse on the edges from
-        before the growth, and reuse the cached diffusion ``before``."""
+        """Return the heat diffusion for a graph. After a small growth of the graph, it uses the
+        edges from before the growth, and reuses the cached diffusion ``before``.
+        """
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
             return Diffusion(edges, times, self.array_cache)
@@ -148,7 +155,8 @@ class ViewCache:
         return GrownDiffusion(before, edges)
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the visible rows whose keys have the smallest hashes, in the order of hashes.
+        """Return visible rows as a random sample: those whose keys have the smallest hashes, in the
+        order of hashes.
 
         Args:
             count: Maximum number of rows.
@@ -156,24 +164,26 @@ class ViewCache:
         keys, rows = self._store.keys, self._rows
         if rows is not None:
             return self._samples.get("all", lambda: rows[hash_order(keys.array_at(rows))])[:count]
-        # Round up to a power of two, so that similar counts share a cache entry.
+        # Round the sample size up to a power of two, so that similar counts share a cache entry.
         size = 1 << max(count, 1).bit_length()
         return self._samples.get(size, lambda: keys.smallest_hashes(size))[:count]
 
     def refresh(self, most: int) -> int:
-        """Recompute at most ``most`` stale rows of propagated features; return their number."""
+        """Recompute up to ``most`` outdated rows of propagated features; return the number of
+        recomputed rows.
+        """
         made = 0
         for layers in self._propagated.values():
             made += layers.refresh(most - made)
         return made
 
     def take_over(self, before: "ViewCache", touched: IntArray | None) -> None:
-        """Reuse the valid data of another cache.
+        """Reuse those data of another cache that are also valid for this graph.
 
         Args:
             before: Cache of the graph before it grew, or of an equal graph in another store.
-            touched: Rows with changed edges of any type, including new rows; None if the graphs are
-                equal.
+            touched: Row numbers of new nodes and of nodes whose edges of any type have changed;
+                None if the graphs are equal.
         """
         edges = before._edges.peek("visible")
         if edges is None:

@@ -1,4 +1,6 @@
-"""Graph of nodes with keys, features and edges, without labels."""
+"""Graph of nodes that have keys and features, and of edges between them; labels are stored
+separately.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
 
 
 class Graph(GraphView):
-    """Immutable, undirected graph with all nodes visible; :meth:`Graph.grow` returns a larger one.
+    """Immutable, undirected graph, in which all nodes are visible; :meth:`Graph.grow` returns a
+    larger graph.
 
-    Code outside ``nodegraft.graph`` uses methods for rows, neighbours and propagated features
-    instead of the underlying arrays, so that graphs can be in memory or on disk.
+    Code outside ``nodegraft.graph`` does not use the underlying arrays, but methods for rows,
+    neighbours and propagated features. So a graph can be in memory or on disk.
 
     >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
     >>> graph, graph.keys_of(graph.neighbours([1])[1])
@@ -40,7 +43,7 @@ class Graph(GraphView):
     Args:
         keys: Unique key of each node; all text or all integers.
         features: Feature matrix with one row per node, in the order of ``keys``; dense or SciPy
-            sparse. It is not copied if its type allows: do not modify it later.
+            sparse. If possible the matrix is not copied, so do not modify it later.
         edges: Pairs of keys, one pair per edge; self loops and duplicates are dropped. For several
             edge types give a dict from the name of each type to its pairs; for weights or
             directions see :class:`Relation`.
@@ -63,10 +66,10 @@ class Graph(GraphView):
 
     @classmethod
     def from_store(cls, store: stores.GraphStore) -> "Graph":
-        """Create a graph from a store.
+        """Create a graph from a store with its arrays.
 
         Args:
-            store: Store of the arrays, in memory or on disk.
+            store: Store that has the arrays in memory or on disk.
         """
         graph = cls.__new__(cls)
         GraphView.__init__(graph, store)
@@ -101,15 +104,15 @@ class Graph(GraphView):
     ) -> "Graph":
         """Create a graph from a PyG object: ``x``, ``edge_index``, ``edge_type``, ``edge_weight``.
 
-        Labels (``y``) are not read. Numbers in ``edge_type`` become names of edge types as text. A
-        ``HeteroData`` must have exactly one node type; the relation (the middle part of PyG's edge
-        type) becomes the name of the edge type.
+        Labels (``y``) are not read. Each number in ``edge_type`` becomes text, which is the name of
+        an edge type. A ``HeteroData`` must have exactly one node type; the relation (the middle
+        part of PyG's edge type) becomes the name of the edge type.
 
         Args:
             data: PyG object.
             keys: Key of each node; None for row numbers.
-            directed: Whether edges have a direction, or the edge types that have one. Edges of all
-                other types become undirected.
+            directed: Whether edges have a direction, or the names of the directed edge types. Edges
+                of all other types become undirected.
         """
         from nodegraft.graph.pyg import parts_of
 
@@ -118,17 +121,19 @@ class Graph(GraphView):
         return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """Convert the graph to a PyG ``Data`` with dense ``x``, and edge types and weights if any.
+        """Convert the graph to a PyG ``Data`` with dense ``x``; edge types and weights are included
+        if the graph has any.
 
-        Undirected edges are included in both directions. ``edge_type`` is the position of each edge
-        type in :attr:`relations`.
+        Undirected edges are included in both directions. The number of an edge in ``edge_type`` is
+        the position of its type in :attr:`relations`.
         """
         from nodegraft.graph.pyg import as_data
 
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """Return a PyG ``FeatureStore`` and ``GraphStore`` for PyG's loaders, without copying.
+        """Return a PyG ``FeatureStore`` and ``GraphStore`` of this graph for PyG's loaders, without
+        a copy of it.
 
         The node type is ``"node"``, the features are named ``"x"``, and the edge types are
         ``("node", relation, "node")``.
@@ -138,10 +143,10 @@ class Graph(GraphView):
         return PyGFeatureStore(self), PyGGraphStore(self._store)
 
     def view(self, rows: IntArray) -> GraphView:
-        """Return a view in which only some nodes are visible.
+        """Return a view of the graph in which only the given nodes are visible.
 
         Args:
-            rows: Rows of the visible nodes.
+            rows: Row numbers of the visible nodes.
         """
         return GraphView(self._store, rows)
 
@@ -149,20 +154,22 @@ class Graph(GraphView):
         """Return a graph with the same nodes and only some of the edges.
 
         Args:
-            keep: Function that takes the two rows of each edge as arrays, and returns a mask of
-                the edges to keep. It is called for each edge type.
+            keep: Function that takes the two rows of each edge as arrays, and returns a mask of the
+                edges to keep. The function is called once for each edge type.
         """
         edges = {name: part.keeping(keep(*part.edges())) for name, part in self._kinds().items()}
         return self._with_edges(edges)
 
     @property
     def is_settled(self) -> bool:
-        """Whether heat diffuses on all edges: no edges were added after the graph was built or
-        settled."""
+        """Whether heat diffuses on all edges; False if it may ignore edges that :meth:`grow`
+        added.
+        """
         return not any(isinstance(part, GrownAdjacency) for part in self._kinds().values())
 
     def settled(self) -> "Graph":
-        """Return an equal graph in which heat diffuses on all edges, including new edges.
+        """Return an equal graph in which heat diffuses on all edges, including those that
+        :meth:`grow` added.
 
         After :meth:`grow`, ``graft`` reuses the heat of old nodes, and new nodes get the mean heat
         of their neighbours, until one percent of the nodes or two percent of the edges are new.
@@ -183,7 +190,7 @@ class Graph(GraphView):
         )
 
     def with_array_cache(self, array_cache: stores.ArrayCache) -> "Graph":
-        """Return an equal graph that stores derived arrays in a persistent cache.
+        """Return an equal graph that stores derived arrays in the given persistent cache.
 
         Args:
             array_cache: Cache to use.
@@ -193,7 +200,7 @@ class Graph(GraphView):
         return copy
 
     def with_features(self, features: Matrix, recipe: stores.Recipe | None = None) -> "Graph":
-        """Return a graph with the same nodes and edges, and with other features.
+        """Return a graph with the same nodes and edges, but with other features.
 
         Args:
             features: Feature matrix with one row per node.
@@ -204,14 +211,14 @@ class Graph(GraphView):
         return Graph.from_parts(self._store.keys, features, kinds, how)
 
     def without(self, rows: IntArray) -> "Graph":
-        """Return a graph without some nodes and their edges.
+        """Return a graph without the given nodes and their edges.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> graph.without(np.array([0]))
         Graph(2 nodes, 1 undirected edges, 3 features)
 
         Args:
-            rows: Rows of the nodes to remove.
+            rows: Row numbers of the nodes to remove.
         """
         left = np.setdiff1d(self.rows, rows)
         edges = {name: part.induced(left) for name, part in self._kinds().items()}
@@ -219,7 +226,8 @@ class Graph(GraphView):
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
     def with_edges_of(self, other: "Graph") -> "Graph":
-        """Return the nodes of this graph, with the edges that another graph has between them.
+        """Return a graph with the nodes of this graph, and with the edges between them in another
+        graph.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> Graph(["c", "b", "d"], np.eye(3)).with_edges_of(graph)
@@ -236,13 +244,14 @@ class Graph(GraphView):
         )
 
     def merging_kinds(self) -> "Graph":
-        """Merge all edge types into one, without weights and directions."""
+        """Return a graph with all edge types merged into one, without weights and directions."""
         joined = self._adjacency
         edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
-        """Merge all edge types into one; multiply edge weights by the weight of their type.
+        """Return a graph with all edge types merged into one; edge weights are multiplied by the
+        weight of their type.
 
         Args:
             weights: Weight of each edge type by name, at least 0.
@@ -264,10 +273,11 @@ class Graph(GraphView):
         return {name: self._store.adjacency(name) for name in self.relations}
 
     def reordered(self, rows: IntArray) -> "Graph":
-        """Return the graph in another row order, with the new row numbers as keys.
+        """Return the same graph in another row order; its new row numbers become its keys.
 
         Args:
-            rows: Permutation of all rows: row ``i`` of the new graph is ``rows[i]`` of this graph.
+            rows: Permutation of all row numbers: row ``i`` of the new graph is row ``rows[i]`` of
+                this graph.
         """
         place = np.argsort(rows)
         edges = {
@@ -283,17 +293,22 @@ class Graph(GraphView):
 
     @property
     def num_stored_features(self) -> int:
-        """Number of stored feature values: non-zero values of sparse features, otherwise all."""
+        """Number of feature values in memory or on disk: non-zero values if features are sparse,
+        else all values.
+        """
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Return all edges, with all edge types merged, as two arrays of rows."""
+        """Return all edges, with edge types merged, as two arrays: the row numbers of each edge's
+        nodes.
+        """
         return self._adjacency.edges()
 
     def grow(
         self, keys: Sequence[Key] = (), features: Matrix | None = None, edges: Edges = ()
     ) -> "Graph":
-        """Return a graph with additional nodes and edges; existing rows and keys do not change.
+        """Return a graph with additional nodes and edges; existing nodes keep their row numbers and
+        keys.
 
         To add nodes and edges from tables, see :func:`nodegraft.grow_graph`.
 
@@ -305,8 +320,9 @@ class Graph(GraphView):
             keys: Keys of the new nodes.
             features: Feature rows of the new nodes, with the columns of this graph; None if there
                 are no new nodes.
-            edges: New edges as pairs of old or new keys; a dict by edge type if the graph has
-                several types. Types may be new; existing types stay directed or undirected.
+            edges: New edges as pairs of keys of old or new nodes; a dict by edge type if the graph
+                has several types. New edge types may be added. Edges of an existing type are
+                directed if the type is directed.
         """
         all_keys = growing.with_keys(self._store.keys, keys)
         if len(all_keys) > self.num_nodes and features is None:
@@ -329,7 +345,9 @@ class Graph(GraphView):
         return grown
 
     def _new_relations(self, edges: Edges) -> dict[str, Relation]:
-        """Return new edges by edge type; they are directed if their type is directed here."""
+        """Return new edges by edge type; they are directed if this graph has directed edges of
+        their type.
+        """
         known = self._kinds()
         if not isinstance(edges, Mapping) and len(known) > 1:
             if not isinstance(edges, Relation) and not len(edges := list(edges)):
@@ -362,7 +380,8 @@ class Graph(GraphView):
         return summary_html("Graph", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return names and values for a summary: numbers of nodes, edges, edge types and features.
+        """Return pairs of a name and a value for a summary: numbers of nodes, edges, edge types and
+        features.
 
         >>> Graph(["a", "b"], np.eye(2), {"like": [("a", "b")]}).facts()
         [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]

@@ -1,4 +1,6 @@
-"""Labels by node keys, which models store because row numbers may change."""
+"""Labels by node keys. Models store them instead of labels by rows, because row numbers may
+change.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,37 +20,37 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class NamesRows(FindsRows, Protocol):
-    """Interface of graphs and views that map rows to keys and keys to rows."""
+    """Interface of graphs and views that convert rows to keys and keys to rows."""
 
     @property
     def identity(self) -> object:
-        """Object that is the same for all views whose rows are the same nodes."""
+        """Object that is the same for all views in which equal row numbers mean the same nodes."""
 
     def key_array_of(self, rows: IntArray) -> KeyArray:
-        """Return the keys of rows as an array."""
+        """Return the keys of the given rows as an array."""
 
 
 class KeyedLabels(Mapping[str, KeyArray]):
-    """Immutable mapping from class name to node keys, in the given order.
+    """Immutable mapping from class name to the keys of its nodes, in the given order.
 
     >>> labels = KeyedLabels({"hats": np.array([30, 10])})
     >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # in the order of hashes
     [10, 20, 30]
 
     Args:
-        keys: Mapping from class name to node keys (int64, or objects for text).
+        keys: Mapping from class name to an array of node keys: int64, or objects for text.
     """
 
     def __init__(self, keys: Mapping[str, KeyArray]) -> None:
         self._keys = dict(keys)
         self._found: tuple[object, int | None, NodeLabels] | None = None
-        # Computed on first use, and updated when labels are added.
+        # Hashes of all keys, computed on first use and updated when labels are added.
         self._hashes: NDArray[np.uint64] | None = None
         self._bytes: int | None = None
 
     @classmethod
     def of(cls, labels: NodeLabels, graph: NamesRows) -> "KeyedLabels":
-        """Convert labels by rows to labels by keys.
+        """Convert labels by row numbers to labels by node keys.
 
         Args:
             labels: Labels by rows of ``graph``.
@@ -57,23 +59,26 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return cls({name: graph.key_array_of(rows) for name, rows in labels.items()})
 
     def on(self, graph: NamesRows, limit: int | None = None) -> NodeLabels:
-        """Convert the labels to labels by rows of a graph, which may be another graph than before.
+        """Look up the labelled keys in a graph; return the labels by row numbers of this graph.
 
-        The error for missing keys lists them. The result for the last graph is cached.
+        Keys that the graph does not have raise an error that lists them. The result for the last
+        graph is cached.
 
         Args:
             graph: Graph or view in which the keys are looked up.
-            limit: Maximum number of nodes per class; the first nodes are taken. None for all.
+            limit: Maximum number of nodes per class: the first keys of each class are used. None
+                for no limit.
         """
         found = self._found
         if found is None or found[0] is not graph.identity or found[1] != limit:
             rows = _rows(graph, {name: keys[:limit] for name, keys in self.items()})
-            # Assigning one tuple is atomic; with several threads the last result is cached.
+            # Assign a single tuple, because this is atomic: if several threads do it, one of their
+            # results is cached.
             found = self._found = (graph.identity, limit, NodeLabels(rows))
         return found[2]
 
     def __getstate__(self) -> dict[str, Any]:
-        # Exclude the cached look-up, which would add the whole graph to the pickle.
+        # Leave out the cached result, because it would add the whole graph to the pickle.
         return {**vars(self), "_found": None}
 
     def __getitem__(self, name: str) -> KeyArray:
@@ -86,7 +91,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return len(self._keys)
 
     def equals(self, other: "KeyedLabels") -> bool:
-        """Return whether both have equal classes and keys in the same order.
+        """Return whether other labels have equal classes and keys in the same order.
 
         >>> KeyedLabels({"a": np.array([1])}).equals(KeyedLabels({"a": np.array([1])}))
         True
@@ -105,7 +110,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return sum(keys.size for keys in self.values())
 
     def select(self, classes: Iterable[str]) -> "KeyedLabels":
-        """Return the labels of some classes.
+        """Return the labels of the given classes only.
 
         Args:
             classes: Names of existing classes, in the order of the result.
@@ -120,7 +125,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return selected
 
     def renamed(self, names: Mapping[str, str]) -> "KeyedLabels":
-        """Return the labels with renamed classes, in the same order.
+        """Return labels with renamed classes, in the same order.
 
         Args:
             names: Mapping from old to new class name; other classes keep their names.
@@ -130,7 +135,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return renamed
 
     def extended(self, more: Mapping[str, KeyArray]) -> "KeyedLabels":
-        """Return the labels with additional classes and nodes.
+        """Return labels with additional classes and nodes.
 
         Keys of changed classes are sorted by hash, so that the result is the same whether labels
         are added at once or in several steps.
@@ -147,7 +152,8 @@ class KeyedLabels(Mapping[str, KeyArray]):
         new = np.sort(key_hashes(_together(more.values())))
         place = np.searchsorted(hashes, new)
         inside = place < hashes.size
-        # There may be millions of keys, so compare keys themselves only if hashes are equal.
+        # Compare hashes first, and keys only if their hashes are equal, because there may be
+        # millions of keys.
         if (hashes[place[inside]] == new[inside]).any():
             self._refuse_twice(more)
         extended._hashes = np.insert(hashes, place, new)
@@ -168,13 +174,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     @property
     def nbytes(self) -> int:
-        """Size of the stored keys in bytes: 8 per integer; text in UTF-8, plus 8 per key."""
+        """Memory size of the keys in bytes: 8 for an integer; UTF-8 bytes plus 8 for text."""
         if self._bytes is None:
             self._bytes = _key_bytes(_together(self.values()))
         return self._bytes
 
     def to_arrays(self) -> Arrays:
-        """Convert the labels to numeric arrays for saving; class names are stored separately."""
+        """Convert the labels to arrays of numbers for saving; class names are not included."""
         sizes = np.array([keys.size for keys in self.values()], dtype=np.int64)
         return {"sizes": sizes, **pack_keys(_together(self.values()))}
 
@@ -190,7 +196,9 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return cls(dict(zip(names, parts, strict=True)) if arrays["sizes"].size else {})
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both are labels with equal classes and keys in the same order."""
+        """Return whether the other object is labels with equal classes and keys in the same
+        order.
+        """
         return isinstance(other, KeyedLabels) and self._listed() == other._listed()
 
     def __hash__(self) -> int:
@@ -204,7 +212,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
 
 def _together(parts: Iterable[KeyArray]) -> KeyArray:
-    # Skip empty arrays, because their type may differ from the type of the other keys.
+    # Skip empty arrays, because their number type may differ from the type of the other keys.
     some = [keys for keys in parts if keys.size]
     return np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
 
@@ -214,7 +222,7 @@ def _key_bytes(keys: KeyArray) -> int:
 
 
 def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
-    """Look up the rows of all classes at once."""
+    """Look up the keys of all classes at once; return the row numbers of each class."""
     ends = np.cumsum([0, *(keys.size for keys in labels.values())])
     try:
         rows = graph.rows_of(_together(labels.values()))
@@ -254,7 +262,7 @@ def labels_from_numbers(
     Args:
         y: Class number of each node, in the order of the graph's rows; -1 or NaN for no label. To
             exclude nodes with a mask: ``torch.where(data.train_mask, data.y, -1)``.
-        graph: Graph with the nodes.
+        graph: Graph with the nodes to which ``y`` belongs.
         names: List or dict with the name of each class number; None to use the number as name.
             Numbers with equal names become one class.
     """
@@ -277,7 +285,7 @@ def _whole(y: NDArray[Any], nodes: int) -> NDArray[np.int64]:
             "class name -> list of node keys."
         )
     numbers = np.where(np.isnan(y), -1, y) if y.dtype.kind == "f" else y
-    with np.errstate(invalid="ignore"):  # infinite numbers are refused below
+    with np.errstate(invalid="ignore"):  # Infinite numbers are refused below.
         whole = numbers.astype(np.int64)
     odd = np.flatnonzero((whole != numbers) | (whole < -1))
     if odd.size:

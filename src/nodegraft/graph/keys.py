@@ -1,4 +1,4 @@
-"""Node keys (text or integers) and their mapping to row numbers."""
+"""Node keys (text or integers), and the mapping from keys to row numbers."""
 
 import hashlib
 import re
@@ -14,13 +14,15 @@ from nodegraft.graph.edges.matrix import IntArray, located
 
 Key: TypeAlias = str | int
 KeyArray: TypeAlias = NDArray[Any]
-"""Array of keys: int64, or objects for text."""
+"""Array of node keys: int64 for integers, objects for text."""
 
 KeyType: TypeAlias = Literal["text", "integer"]
-"""Type of all keys of a graph."""
+"""Type of the keys of a graph: all keys are text or all keys are integers."""
 
 CANONICAL = r"(0|-?[1-9][0-9]*)"
-"""Pattern of integer keys as text; 007, +7 and " 7" do not match, because they differ from 7."""
+"""Regular expression of an integer key written as text. It does not match 007, +7 and " 7", because
+as text they differ from 7.
+"""
 
 _INTEGERS = (int, np.integer)
 _LIMIT = 1 << 63
@@ -28,7 +30,7 @@ _MOST_DIGITS = len(str(-_LIMIT))
 
 
 class NodeKeys:
-    """Immutable, ordered set of node keys; the row of a key is its position.
+    """Immutable, ordered set of node keys; the position of a key is the row number of its node.
 
     >>> keys = NodeKeys(["p17", "p3"]); keys.rows(["p3"]).tolist(), keys.at([0])
     ([1], ['p17'])
@@ -73,7 +75,8 @@ class NodeKeys:
         return self._values[order], order
 
     def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys, in the given order; the error lists all missing keys.
+        """Return the row numbers of keys in the given order; missing keys raise an error that lists
+        them.
 
         Args:
             keys: Keys of nodes, in any order; a single string raises ParameterError.
@@ -87,7 +90,7 @@ class NodeKeys:
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys; -1 for keys that do not exist.
+        """Return the row numbers of keys in the given order; -1 for keys that do not exist.
 
         Args:
             keys: Keys of nodes, in any order.
@@ -104,7 +107,7 @@ class NodeKeys:
         return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
-        """Return the keys of rows as a list, in the given order.
+        """Return the keys of the given rows as a list, in the given order.
 
         Args:
             rows: Row numbers, from 0.
@@ -113,7 +116,7 @@ class NodeKeys:
         return keys
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return the keys of rows as an array, in the given order.
+        """Return the keys of the given rows as an array, in the given order.
 
         Args:
             rows: Row numbers, from 0.
@@ -121,10 +124,10 @@ class NodeKeys:
         return self._values[np.asarray(rows, dtype=np.int64)]
 
     origin = ""
-    """File that the keys are mapped from; empty for keys in memory."""
+    """Name of the file that the keys are mapped from; empty for keys in memory."""
 
     def values(self) -> KeyArray:
-        """Return all keys in row order, as int64 or as objects (text)."""
+        """Return all keys in row order: int64 for integers, objects for text."""
         return self._values
 
     @cached_property
@@ -132,12 +135,14 @@ class NodeKeys:
         return hash_order(self.values())
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the ``count`` rows whose keys have the smallest hashes, in the order of hashes."""
+        """Return a random sample of rows: the ``count`` rows whose keys have the smallest hashes,
+        sorted by hash.
+        """
         return self._by_hash[:count]
 
 
 def integer_key(text: str) -> int:
-    """Parse an integer node key.
+    """Parse an integer node key that is written as text.
 
     >>> integer_key("12")
     12
@@ -158,7 +163,7 @@ def integer_key(text: str) -> int:
 
 
 def integer_key_or_text(text: str) -> Key:
-    """Parse a key like :func:`integer_key`, but return invalid text unchanged, as an unknown key.
+    """Parse an integer node key; return text that is not an integer unchanged, as an unknown key.
 
     >>> integer_key_or_text("7"), integer_key_or_text("007")
     (7, '007')
@@ -174,7 +179,7 @@ def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
         raise ParameterError("A list of node keys is needed; a set has no order: sort it.")
     if not isinstance(keys, np.ndarray):
         listed = several(keys, "node keys")
-        # NumPy would convert True and False to 1 and 0.
+        # Refuse booleans, because NumPy would convert True and False to 1 and 0.
         if any(key is True or key is False for key in listed):
             raise DataError("Node keys must be all text or all integers, not true or false.")
         return listed
@@ -184,7 +189,7 @@ def _in_order(keys: Iterable[Key] | KeyArray) -> list[Any] | KeyArray:
 
 
 def several(values: Iterable[Any], what: str) -> list[Any]:
-    """Convert values to a list; raise ParameterError for a single string.
+    """Convert an iterable of values to a list; raise ParameterError if it is a single string.
 
     >>> several(("p1", "p2"), "node keys")
     ['p1', 'p2']
@@ -199,7 +204,8 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
 
 
 def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each key, for random draws that do not depend on the row order.
+    """Return a 64-bit hash of each key; used for random samples that do not depend on the row
+    order.
 
     Integers are hashed with the mixer of SplitMix64 (Steele et al. 2014), text with BLAKE2.
 
@@ -219,7 +225,7 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
 
 def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return the hashes of text keys that are encoded in UTF-8."""
+    """Return a 64-bit hash of each text key, which is given as UTF-8 bytes."""
     digests = (hashlib.blake2b(key, digest_size=8).digest() for key in encoded)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
@@ -227,8 +233,8 @@ def text_hashes(encoded: Iterable[bytes]) -> NDArray[np.uint64]:
 def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
     """Return the positions of keys sorted by hash; the first positions are a random sample.
 
-    The first keys of a union of sets are among the first keys of each set, so that samples can be
-    drawn in parts.
+    The sample of a large set can be drawn in parts: each of its keys is also in the sample of the
+    part that contains the key.
 
     >>> keys = np.arange(100)
     >>> parts = [part[hash_order(part)[:9]] for part in (keys[:60], keys[60:])]
@@ -238,7 +244,7 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
     Args:
         keys: Array of int64, or of objects that are text.
-        seed: Seed for another order; 0 for the order of :func:`key_hashes`.
+        seed: Seed of the random order; 0 for the order of :func:`key_hashes`.
     """
     hashes = key_hashes(keys)
     if seed:
@@ -247,7 +253,8 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
 
 def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
-    """Convert keys to an array of int64, or of objects for text; raise DataError for other types.
+    """Convert keys to an array: int64 for integers, objects for text; raise DataError for other
+    types.
 
     Args:
         keys: Keys, all text or all integers (below 2**63).
@@ -268,7 +275,7 @@ def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
 
 
 def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
-    """Convert keys to numeric arrays for saving.
+    """Convert keys to arrays of numbers for saving.
 
     >>> [array.tolist() for array in pack_keys(np.array(["ab", "c"], dtype=object)).values()]
     [[97, 98, 99], [2, 3]]
@@ -284,7 +291,7 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """Convert the arrays of :func:`pack_keys` back to keys.
+    """Convert the arrays of :func:`pack_keys` back to an array of keys.
 
     Args:
         arrays: Result of :func:`pack_keys`.
@@ -301,7 +308,8 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Convert keys to integers (0 for invalid keys); return them and a mask of valid integers.
+    """Convert keys to integers, invalid keys to 0; return the integers and a mask of the valid
+    keys.
 
     1.5 and "1" are not valid integers.
 

@@ -1,4 +1,4 @@
-"""Labels by rows of nodes, and rules for class names."""
+"""Labels by row numbers of nodes, and rules for class names."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
 
 MOST_CHARACTERS = 200
-"""Maximum length of a class name."""
+"""Maximum number of characters of a class name."""
 
 
 def class_name(name: Any) -> str:
-    """Return a class name unchanged, or raise ClassNameError if it is not valid.
+    """Validate a class name: return it unchanged, or raise ClassNameError.
 
     Numbers are not converted to text, because 1 and "1" would become the same class.
 
@@ -56,9 +56,11 @@ def class_name(name: Any) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Return whether a text has control characters (NUL, line breaks) or invisible characters.
+    r"""Return whether a text contains control characters (NUL, line breaks) or invisible
+    characters.
 
-    Names that differ only by invisible characters (zero-width, text direction) look the same.
+    Two names that differ only by invisible characters (zero-width, text direction) would look
+    equal.
 
     >>> has_control_characters("e-bikes"), has_control_characters("e\u200bbikes")
     (False, True)
@@ -67,7 +69,8 @@ def has_control_characters(text: str) -> bool:
 
 
 def compared_name(name: str) -> str:
-    """Return the normalised form of a class name, which is equal for likely duplicates.
+    """Return a normalised form of a class name; names that probably mean the same class have equal
+    forms.
 
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True
@@ -77,7 +80,7 @@ def compared_name(name: str) -> str:
 
 
 def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of names that differ only by case, blanks or Unicode normalisation form.
+    """Return groups of class names that differ only by case, blanks or Unicode normalisation form.
 
     >>> likely_duplicates(["hats", "shoes", "Hats"])
     [('hats', 'Hats')]
@@ -89,7 +92,8 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Raise SimilarNameError if a new name is probably another spelling of another name.
+    """Raise SimilarNameError if a new class name is probably another spelling of an existing or
+    another new name.
 
     Args:
         new: New class names.
@@ -103,14 +107,15 @@ def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
 
 
 class FindsRows(Protocol):
-    """Interface of graphs and views that map keys to rows."""
+    """Interface of graphs and views that look up the rows of keys."""
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
         """Return the row numbers of keys."""
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
-    """Mapping from class name to rows of nodes, in the given order. A node has only one class.
+    """Mapping from class name to the rows of its nodes, in the given order. A node has only one
+    class.
 
     >>> labels = NodeLabels({"hats": [3, 1], "shoes": [2]})
     >>> labels.classes, labels.rows().tolist(), labels.targets(["shoes", "hats"]).tolist()
@@ -136,9 +141,11 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
-        """Create labels from node keys; nodes of a class are sorted by the hashes of their keys.
+        """Create labels from node keys; the nodes of each class are sorted by the hashes of their
+        keys.
 
-        Therefore later random draws do not depend on the order in which the keys are given.
+        Because of this order, later random draws do not depend on the order in which the keys are
+        given.
 
         Args:
             graph: Graph or view in which the keys are looked up.
@@ -148,7 +155,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # refuses missing keys before other checks
+                found = graph.rows_of(listed)  # raises an error for missing keys
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:
@@ -165,7 +172,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def from_names(cls, names: Iterable[str | None]) -> "NodeLabels":
-        """Create labels from one class name per row; classes are sorted by name.
+        """Create labels from a class name for each row; classes are sorted by name.
 
         Args:
             names: Class name of each row; None for rows without a label.
@@ -180,7 +187,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def from_numbers(cls, numbers: IntArray) -> "NodeLabels":
-        """Create labels from one class number per row, with names such as ``class-07``.
+        """Create labels from a class number for each row; class names are like ``class-07``.
 
         Numbers in names are padded with zeros, so that names sort like numbers.
 
@@ -207,7 +214,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Class names, in order."""
+        """Names of all classes, in order."""
         return tuple(self._rows)
 
     @property
@@ -216,31 +223,31 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return sum(members.size for members in self.values())
 
     def counts(self) -> dict[str, int]:
-        """Return the number of nodes of each class by name."""
+        """Return a mapping from class name to the number of its nodes."""
         return {name: int(members.size) for name, members in self.items()}
 
     def rows(self) -> NDArray[np.int64]:
-        """Return all rows, class after class."""
+        """Return the rows of all classes, class after class."""
         if not self._rows:
             return np.zeros(0, dtype=np.int64)
         return np.concatenate(list(self.values()))
 
     def targets(self, columns: Sequence[str]) -> NDArray[np.int64]:
-        """Return the position in ``columns`` of the class of each row of :meth:`rows`.
+        """Return the class of each row of :meth:`rows` as a position in ``columns``.
 
         Args:
-            columns: Class names, including all classes of these labels.
+            columns: Class names, which must include all classes of these labels.
         """
         position = {name: column for column, name in enumerate(columns)}
         sizes = [members.size for members in self.values()]
         return np.repeat(np.array([position[name] for name in self], dtype=np.int64), sizes)
 
     def to_lists(self) -> dict[str, list[int]]:
-        """Return the labels as JSON, which the constructor accepts."""
+        """Return the labels as JSON; the constructor accepts it as input."""
         return {name: members.tolist() for name, members in self.items()}
 
     def select(self, classes: Iterable[str]) -> "NodeLabels":
-        """Return the labels of some classes.
+        """Return the labels of the given classes only.
 
         Args:
             classes: Names of existing classes, in the order of the result.
@@ -248,7 +255,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         return NodeLabels({name: self._rows[name] for name in classes})
 
     def __or__(self, other: "NodeLabels") -> "NodeLabels":
-        """Return the union of two sets of labels; a class in both gets the rows of both."""
+        """Return the union with other labels; a class in both gets the rows of both."""
         merged = dict(self._rows)
         for name, members in other.items():
             merged[name] = np.concatenate((merged[name], members)) if name in merged else members
@@ -256,7 +263,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @property
     def content_hash(self) -> str:
-        """Hash of class names and rows, including their order."""
+        """Hash of class names and row numbers, including their order."""
         return content_hash(list(self.classes), *self.values())
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,6 @@
-"""Conversion from and to PyTorch Geometric (PyG), and its store interfaces for our graphs."""
+"""Conversion of graphs from and to PyTorch Geometric (PyG), and PyG's store interfaces for
+graphs.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -23,11 +25,11 @@ from nodegraft.graph.view import GraphView
 def parts_of(
     data: Data | HeteroData, directed: bool | Collection[str]
 ) -> tuple[Matrix, dict[str, Adjacency]]:
-    """Return the feature matrix and the edges of each type of a PyG object.
+    """Return the feature matrix and the edges of each edge type of a PyG object.
 
     Args:
         data: PyG object.
-        directed: Whether edges have a direction, or the edge types that have one.
+        directed: Whether edges have a direction, or the names of the directed edge types.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
     x = nodes.x.detach().cpu()
@@ -83,11 +85,11 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """Create a PyG ``Data`` with dense ``x``.
+    """Create a PyG ``Data`` object with dense features ``x``.
 
     Args:
         features: Feature matrix with one row per node.
-        kinds: Edges by edge type.
+        kinds: Mapping from edge type to its edges.
     """
     parts = [edges.entries() for edges in kinds.values()]
     shown = [
@@ -118,13 +120,13 @@ def _from_sparse(x: torch.Tensor) -> Matrix:
 
 
 NODE = "node"
-"""Name of the only node type."""
+"""Name of the only node type in PyG's stores."""
 
 FEATURES = "x"
 
 
 class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
-    """PyG feature store of a graph: ``store["node", "x", rows]`` returns dense rows.
+    """PyG feature store for a graph: ``store["node", "x", rows]`` returns dense rows.
 
     Args:
         view: Graph or view of a graph.
@@ -132,11 +134,11 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
 
     def __init__(self, view: GraphView) -> None:
         super().__init__()
-        # Set in __dict__, because PyG's store treats attributes as tensors.
+        # Write to __dict__, because PyG's store treats attributes as tensors.
         self.__dict__["_view"] = view
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """Return the attributes of the store, which are only the features."""
+        """Return the attributes of all tensors in the store, which has only the features."""
         return [TensorAttr(NODE, FEATURES)]
 
     def _get_tensor(self, attr: TensorAttr) -> torch.Tensor | None:
@@ -156,10 +158,11 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
 
 
 class PyGGraphStore(GraphStore):  # type: ignore[misc]
-    """PyG graph store with edges of the types ``("node", relation, "node")`` in CSR, CSC or COO.
+    """PyG graph store whose edges have types ``("node", relation, "node")``, in CSR, CSC or COO
+    layout.
 
-    Undirected edges are included in both directions. Edges are copied on access, because PyG needs
-    64-bit integers.
+    Undirected edges are included in both directions. Edges are copied when they are read, because
+    PyG needs 64-bit integers.
 
     Args:
         store: Store of the graph.
@@ -170,7 +173,7 @@ class PyGGraphStore(GraphStore):  # type: ignore[misc]
         self.__dict__["_store"] = store
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """Return all edge types, each in CSR and CSC layout."""
+        """Return the attributes of all edge types, each in CSR and CSC layout."""
         size = (len(self._store.keys),) * 2
         return [
             EdgeAttr((NODE, name, NODE), layout, size=size)

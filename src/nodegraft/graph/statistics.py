@@ -1,4 +1,4 @@
-"""Statistics of a graph: sizes, degrees, homophily, and rarity of features."""
+"""Statistics of a graph: sizes, degrees, homophily, and rarity of feature columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,27 +15,33 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """Homophily: how often edges between labelled nodes join nodes of the same class."""
+    """Homophily of edges: how often an edge between labelled nodes joins two nodes of the same
+    class.
+    """
 
     pairs: int
     """Number of edges between two labelled nodes."""
 
     same: float
-    """Fraction of these edges that join nodes of the same class."""
+    """Fraction of these edges that join two nodes of the same class."""
 
     adjusted: float
-    """This fraction adjusted for chance: 0 if edges ignore classes (Platonov et al. 2023)."""
+    """Fraction of same-class edges, adjusted for chance: 0 if edges do not depend on classes
+    (Platonov et al. 2023).
+    """
 
     mean_weight: float = 1.0
-    """Mean weight of these edges; mean weight of all edges of the type if there are none."""
+    """Mean weight of edges between two labelled nodes; if there are none, mean weight of all edges
+    of the type.
+    """
 
 
 def homophily(classes: IntArray) -> Homophily:
     r"""Compute homophily from the classes of the two nodes of each edge.
 
     The adjusted homophily is :math:`h = (s - \sum_c p_c^2) / (1 - \sum_c p_c^2)`. Here, :math:`s`
-    is the fraction of edges between nodes of the same class, and :math:`p_c` is the fraction of
-    class :math:`c` among the nodes of all edges.
+    is the fraction of edges that join two nodes of the same class, and :math:`p_c` is the fraction
+    of class :math:`c` among the nodes of all edges.
 
     >>> homophily(np.array([[0, 0, 1, 1], [0, 1, 1, 0]])).adjusted
     0.0
@@ -52,7 +58,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type, computed from edges between labelled nodes.
+    """Return the homophily of each edge type by name, computed from edges between labelled nodes.
 
     Args:
         view: Graph or view of a graph.
@@ -82,7 +88,8 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""Return the weight of each edge type, and the weight for edge types that appear later.
+    r"""Return the weight of each edge type by name, and the weight for edge types that are added
+    later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}
@@ -121,30 +128,34 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
 
 
 PRIOR = 10.0
-"""Number of edges that the mean homophily of all types counts as in the estimate for a type."""
+"""Weight of the mean homophily of all edge types in the estimate for one edge type, as a number of
+edges.
+"""
 
 HEAVIEST = 10.0
 """Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
 
 MOST = 0.95
-"""Upper limit for homophily in the computation of weights."""
+"""Upper limit of homophily when edge type weights are computed, because weights grow without limit
+as homophily approaches 1.
+"""
 
 
 BLOCK_ROWS = 65_536
 
 
 class ColumnSummary(NamedTuple):
-    """Summary of the feature columns of all visible nodes."""
+    """Summary of the feature columns over all visible nodes."""
 
     rarity: NDArray[np.float32]
-    """Inverse document frequency of each column; see :func:`column_rarity`."""
+    """Inverse document frequency (IDF) of each column; see :func:`column_rarity`."""
 
     are_counts: bool
     """Whether features are sparse and have no negative values."""
 
 
 def summarise_columns(view: GraphView) -> ColumnSummary:
-    """Summarise the feature columns of all visible nodes, which are read in blocks of rows."""
+    """Summarise the feature columns over all visible nodes; rows are read in blocks."""
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
     found, are_counts = np.zeros(view.num_features, dtype=np.int64), True
@@ -200,39 +211,39 @@ class GraphStatistics:
     """Number of nodes without edges."""
 
     degree_quantiles: tuple[int, ...]
-    """Degrees at :data:`QUANTILES`."""
+    """Degrees of nodes at the quantiles :data:`QUANTILES`."""
 
     homophily: float
-    """Fraction of the edges between labelled nodes that join nodes of the same class."""
+    """Fraction of the edges between labelled nodes that join two nodes of the same class."""
 
     adjusted_homophily: float
-    """Homophily adjusted for chance: 0 if edges ignore classes (Platonov et al. 2023)."""
+    """Homophily adjusted for chance: 0 if edges do not depend on classes (Platonov et al. 2023)."""
 
     kinds: tuple["KindStatistics", ...]
-    """Statistics of each edge type."""
+    """Statistics of each edge type of the graph."""
 
 
 @dataclass(frozen=True)
 class KindStatistics:
-    """Statistics of one edge type."""
+    """Statistics of the edges of one edge type."""
 
     name: str
     """Name of the edge type."""
 
     edges: int
-    """Number of undirected edges."""
+    """Number of undirected edges of this type."""
 
     directed: bool
-    """Whether edges have a direction."""
+    """Whether edges of this type have a direction."""
 
     weighted: bool
-    """Whether edges have weights."""
+    """Whether edges of this type have weights."""
 
     homophily: float
-    """Fraction of the edges between labelled nodes that join nodes of the same class."""
+    """Fraction of the edges between labelled nodes that join two nodes of the same class."""
 
     adjusted_homophily: float
-    """Homophily adjusted for chance."""
+    """Homophily adjusted for chance: 0 if edges do not depend on classes."""
 
 
 def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:

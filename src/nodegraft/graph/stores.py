@@ -1,4 +1,4 @@
-"""Interface of graph stores, and a store that has all arrays in memory."""
+"""Interface of graph stores, and a graph store with all arrays in memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,45 +19,49 @@ from nodegraft.graph.growth.stacked import Stored, in_one_piece
 from nodegraft.graph.keys import NodeKeys
 
 EDGES = "edges"
-"""Name of the edge type in graphs with a single, unnamed edge type."""
+"""Name of the edge type in a graph whose edges have no type names."""
 
 
 class ArrayCache:
-    """Interface of a cache of arrays by the values they depend on. This base class stores nothing.
+    """Interface of caches of arrays; a cache key consists of the values that the arrays depend on.
 
-    Cached arrays can be recomputed, so they may be deleted at any time.
+    This base class stores nothing. Cached arrays can be recomputed, so they may be deleted at any
+    time.
     """
 
     keeps = False
-    """Whether the cache stores arrays."""
+    """Whether the cache really stores arrays; False for this base class."""
 
     @property
     def base(self) -> "ArrayCache":
-        """Cache of the graph that this graph grew from; this cache itself if it did not grow."""
+        """Cache of the graph from which this graph grew; the cache itself if the graph did not
+        grow.
+        """
         return self
 
     def under(self, *depends_on: HashPart) -> Self:
-        """Return a sub-cache for arrays that also depend on some values."""
+        """Return a sub-cache, whose cache keys begin with the given values."""
         return self
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return the cached arrays that depend on some values; None if they are not cached."""
+        """Return the arrays with a cache key; None if they are not cached."""
         return None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Store arrays that depend on some values, if possible."""
+        """Store arrays with a cache key, if the cache can store arrays."""
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Delete the cached arrays that depend on some values and are not needed any more."""
+        """Delete the arrays with a cache key, when they are not needed any more."""
 
 
 class Recipe(Protocol):
-    """Interface of recipes that make features from table columns; see
-    :class:`nodegraft.FeatureRecipe`."""
+    """Interface of feature recipes, which convert table columns to features; see
+    :class:`nodegraft.FeatureRecipe`.
+    """
 
     @property
     def content_hash(self) -> str:
-        """Hash that is equal for recipes that make equal features from every table."""
+        """Hash that is equal for two recipes if they convert every table to equal features."""
 
     @property
     def num_features(self) -> int:
@@ -65,7 +69,7 @@ class Recipe(Protocol):
 
 
 class GraphStore(Protocol):
-    """Interface of immutable stores with the keys, features and edges of a graph."""
+    """Interface of immutable stores of a graph's keys, features and edges."""
 
     @property
     def keys(self) -> NodeKeys:
@@ -73,7 +77,7 @@ class GraphStore(Protocol):
 
     @property
     def feature_matrix(self) -> Stored:
-        """Feature matrix with one row per node, dense or CSR, in memory or mapped from disk."""
+        """Feature matrix with one row per node; dense or CSR, in memory or mapped from disk."""
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -81,7 +85,7 @@ class GraphStore(Protocol):
 
     @property
     def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables; None if there is none."""
+        """Recipe that made the features from tables; None if there is no recipe."""
 
     @property
     def array_cache(self) -> ArrayCache:
@@ -89,24 +93,26 @@ class GraphStore(Protocol):
 
     @property
     def layers_folder(self) -> Path | None:
-        """Folder for products with the feature matrix; None for a graph in memory."""
+        """Folder on disk for propagated features; None for a graph in memory."""
 
     def with_array_cache(self, array_cache: ArrayCache) -> "GraphStore":
-        """Return an equal store that uses a persistent cache of arrays."""
+        """Return an equal store that uses the given persistent cache of arrays."""
 
     def merged_edges(self) -> Adjacency:
-        """Merge the edges of all types; an edge of several types gets the largest weight."""
+        """Return the edges of all types as one adjacency; an edge of several types gets the largest
+        weight.
+        """
 
     @property
     def fingerprint(self) -> str:
-        """Hash of features and edges, which identifies products with the feature matrix."""
+        """Hash of features and edges, which identifies propagated features on disk."""
 
     def adjacency(self, relation: str) -> Adjacency:
-        """Return the edges of one type."""
+        """Return the edges of one edge type."""
 
 
 class EdgesByKind:
-    """Base class of stores with a mapping from edge type to edges."""
+    """Base class of graph stores that have a mapping from edge type to edges."""
 
     edges: Mapping[str, Adjacency]
 
@@ -116,32 +122,36 @@ class EdgesByKind:
         return tuple(self.edges)
 
     def adjacency(self, relation: str) -> Adjacency:
-        """Return the edges of one type."""
+        """Return the edges of one edge type."""
         if relation not in self.edges:
             known = ", ".join(self.relations)
             raise DataError(f"There is no edge type {relation!r}; there are {known}.")
         return self.edges[relation]
 
     def with_array_cache(self, array_cache: ArrayCache) -> Any:
-        """Return a store with the same arrays and a persistent cache."""
+        """Return a store with the same arrays that uses the given persistent cache."""
         return replace(self, array_cache=array_cache)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryStore(EdgesByKind):
-    """Store with arrays in memory, which are not checked; use :meth:`checked` for user input."""
+    """Graph store with all arrays in memory. Arrays are not checked; use :meth:`checked` for user
+    input.
+    """
 
     keys: NodeKeys
     """Keys of all nodes, in row order."""
 
     feature_matrix: Stored
-    """Feature matrix with one row per node: float32, float16 or CSR, or stacked parts of these."""
+    """Feature matrix with one row per node: float32, float16 or CSR; possibly stored in several
+    parts.
+    """
 
     edges: Mapping[str, Adjacency]
-    """Edges by edge type."""
+    """Mapping from edge type to its edges."""
 
     recipe: Recipe | None = None
-    """Recipe that made the features from tables; None if there is none."""
+    """Recipe that made the features from tables; None if there is no recipe."""
 
     array_cache: ArrayCache = field(default_factory=ArrayCache)
     """Persistent cache of arrays derived from the graph."""
@@ -154,13 +164,13 @@ class MemoryStore(EdgesByKind):
         edges: Mapping[str, Adjacency],
         recipe: Recipe | None = None,
     ) -> Self:
-        """Create a store after a check that the numbers of keys, feature rows and nodes are equal.
+        """Check that the numbers of keys, feature rows and nodes are equal, and create a store.
 
         Args:
             keys: Keys of all nodes, in row order.
             features: Feature matrix with one row per node. Types other than float16 are converted
                 to float32; NaN and infinite values are refused.
-            edges: Edges by edge type; at least one type.
+            edges: Mapping from edge type to its edges; at least one edge type.
             recipe: Recipe that made the features from tables; None if there is none.
         """
         plain = _numbers(features)
@@ -176,11 +186,11 @@ class MemoryStore(EdgesByKind):
 
     @property
     def layers_folder(self) -> Path | None:
-        """None, because a store in memory has no folder."""
+        """Always None, because a store in memory has no folder on disk."""
         return None
 
     def merged_edges(self) -> Adjacency:
-        """Merge the edges of all types into one adjacency."""
+        """Return the edges of all types, merged into one adjacency."""
         return joined(list(self.edges.values()), None)
 
     @cached_property
@@ -213,7 +223,7 @@ def _stored(features: Matrix) -> Matrix:
     if is_sparse(features):
         matrix = csr_array(features, dtype=np.float32)
         if not matrix.has_canonical_format:
-            # Copy first, because the arrays may belong to the caller.
+            # Copy the arrays before changing them, because they may belong to the caller.
             matrix = matrix.copy()
             matrix.sum_duplicates()
         kind = index_type(max(*matrix.shape, matrix.nnz))
@@ -227,7 +237,7 @@ def _stored(features: Matrix) -> Matrix:
 
 
 def content_of(store: GraphStore) -> str:
-    """Return a hash of all keys, features and edges of a store."""
+    """Return a hash of all keys, features and edges in a store."""
     keys, features = store.keys, in_one_piece(store.feature_matrix)
     stored = (
         (features.indptr, features.indices, features.data) if is_sparse(features) else (features,)

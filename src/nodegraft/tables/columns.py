@@ -1,4 +1,6 @@
-"""Source tables, read from files or memory; errors name the table, the column and the row."""
+"""Read source tables from files or memory; error messages name the table, the column and the
+row.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,17 +29,17 @@ _NAME_COLUMNS = (
     "by its edges alone."
 )
 _ALWAYS_FIT = 19
-"""Number of digits; every integer with fewer digits is below 2**63."""
+"""Number of digits below which every integer fits into 63 bits, so is less than 2**63."""
 
 
 class SourceTable:
-    """Arrow table, with its file name and row numbers for error messages.
+    """Arrow table that knows its file name and its row numbers, for error messages.
 
     Args:
         content: The Arrow table.
-        place: File of the table, or a description of it.
-        rows: Row number in the file, from 0, of each table row; None if the table has all rows of
-            the file.
+        place: File name of the table, or a description of a table in memory.
+        rows: For each row of the table its row number in the file, counted from 0; None if the
+            table has all rows of the file.
         typed: Whether the source stores column types; False for CSV, whose types are guessed.
     """
 
@@ -50,26 +52,26 @@ class SourceTable:
         return int(self._content.num_rows)
 
     def batches(self, *columns: str) -> "Iterator[SourceTable]":
-        """Yield batches of rows that fit into memory; a table in memory is a single batch.
+        """Yield batches of rows that fit into memory; a table in memory is yielded as one batch.
 
         Args:
-            columns: Names of the columns to read; without names, all columns are read.
+            columns: Names of the columns to read; if no name is given, all columns are read.
         """
         yield self
 
     def without(self, rows: IntArray) -> "SourceTable":
-        """Return a table without the given rows, which are positions from 0."""
+        """Return this table without the given rows; rows are counted from 0."""
         return self.take(np.setdiff1d(np.arange(len(self)), rows)) if rows.size else self
 
     def take(self, rows: Any) -> "SourceTable":
-        """Return a table of the given rows, which are positions from 0."""
+        """Return a table of the given rows only; rows are counted from 0."""
         places = np.asarray(rows, dtype=np.int64)
         content = self._content.take(pa.array(places))
         numbers = places if self._rows is None else self._rows[places]
         return SourceTable(content, self.place, numbers, typed=self.typed)
 
     def row_number(self, place: int) -> int:
-        """Return the row number in the file, counted from 1; the header row is not counted.
+        """Return the row number in the file, counted from 1 without the header row.
 
         Args:
             place: Position of the row in this table, from 0.
@@ -77,12 +79,12 @@ class SourceTable:
         return int(place if self._rows is None else self._rows[place]) + 1
 
     def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
-        """Return up to three values with their row numbers, for the data report."""
+        """Return up to three values with their row numbers, as examples for the data report."""
         shown = zip(places[:3].tolist(), values, strict=False)
         return [f"row {self.row_number(place)}: {value}" for place, value in shown]
 
     def where(self, *columns: str) -> str:
-        """Return a phrase with the column names and the file name, for the data report."""
+        """Return the column names and the file name as text for the data report."""
         named = " and ".join(map(repr, columns))
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
@@ -92,10 +94,11 @@ class SourceTable:
         return SourceTable(content, self.place, self._rows, typed=self.typed)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "SourceTable":
-        """Return a table whose key columns are converted to the key type.
+        """Return this table with its key columns converted to the key type.
 
         Raises:
-            DataError: If a cell is not an integer; the message names the first such row.
+            DataError: If keys must be integers and a cell is not; the message names the first such
+                row.
         """
         table = self
         for name in names:
@@ -121,12 +124,14 @@ class SourceTable:
 
     @property
     def column_names(self) -> list[str]:
-        """Names of all columns."""
+        """Names of all columns of the table."""
         names: list[str] = self._content.column_names
         return names
 
     def column(self, name: str) -> Any:
-        """Return a column by name; if it does not exist, raise an error that lists all names."""
+        """Return a column by name; for an unknown name, the error message lists all column
+        names.
+        """
         names = self.column_names
         if name not in names:
             what = f"{self.place} has no column {name!r}; its columns are {', '.join(names)}."
@@ -143,7 +148,7 @@ class SourceTable:
         return texts
 
     def text_column(self, name: str) -> Any:
-        """Return a column as an Arrow column of valid UTF-8 text."""
+        """Return a column converted to an Arrow column of valid UTF-8 text."""
         column = self.column(name)
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
@@ -174,11 +179,13 @@ class SourceTable:
         """Return the values of a column as float64; NaN for a missing value.
 
         Args:
-            is_numbers: Whether to read a CSV column as numbers even if most cells are not numbers.
+            is_numbers: True to read a CSV column as numbers even if most of its cells are not
+                numbers.
         """
         column = self.column(name)
         try:
-            # The cast is not safe: a safe cast refuses integers above 2**53, which float64 rounds.
+            # Use an unsafe cast, because a safe cast refuses integers above 2**53, which float64
+            # rounds.
             numbers = self._numbers(column, is_numbers).cast(pa.float64(), safe=False)
         except pa.ArrowException:
             what = f"Column {name!r} of {self.place} must hold numbers and is of type {column.type}"
@@ -188,7 +195,7 @@ class SourceTable:
         return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def _numbers(self, column: Any, is_numbers: bool) -> Any:
-        """Return a CSV column with other cells set to missing, if most cells are numbers."""
+        """Return a column; if it is a CSV column of numbers, all other cells are set to missing."""
         odd = self._odd_numbers(column, is_numbers)
         if not odd.size:
             return column
@@ -202,17 +209,17 @@ class SourceTable:
             return nothing
         fits = pc.match_substring_regex(column, _NUMBER).fill_null(True)
         odd = np.flatnonzero(~fits.to_numpy(zero_copy_only=False).astype(bool))
-        # If less than half of the cells are numbers, the column is text, unless the caller knows
-        # that it holds numbers.
+        # If less than half of the cells are numbers, treat the column as text, unless the caller
+        # knows that it has numbers.
         return odd if is_numbers or 2 * odd.size < len(column) - column.null_count else nothing
 
     def odd_numbers(self, name: str) -> IntArray:
-        """Return the positions of the cells of a CSV column that are not numbers."""
+        """Return the row positions of those cells of a CSV column that are not numbers."""
         return self._odd_numbers(self.column(name), True)
 
 
 def are_integers(texts: Any) -> NDArray[np.bool_]:
-    """Return whether each text is a 64-bit integer, written without leading zeros or blanks.
+    """Return whether each text is a 64-bit integer without leading zeros or blanks.
 
     Missing texts count as integers.
 
@@ -235,7 +242,8 @@ def read_source(
     Args:
         source: A file, a folder or glob of Parquet files, a URL of either, a database query
             (``URL#QUERY``), or a table in memory.
-        what: Description of the content, for errors about a table that is not in a file.
+        what: Description of the table's content, such as "nodes", for errors about a table in
+            memory.
         texts: Names or globs of columns that are read as text from a CSV file.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
@@ -256,7 +264,7 @@ def read_source(
 def require_columns(
     tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]], advice: str = _NAME_COLUMNS
 ) -> None:
-    """Raise an error that names all missing columns of all tables.
+    """Raise an error that names all missing columns of all given tables.
 
     Args:
         tables: Pairs of a table (or None) and the columns that it must have.
@@ -275,19 +283,21 @@ def require_columns(
 
 
 def is_text(column: Any) -> bool:
-    """Return whether a column holds text; CSV text that is not UTF-8 has the Arrow type binary."""
+    """Return whether a column has text; a CSV column that is not UTF-8 has the Arrow type
+    binary.
+    """
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(is_kind(column.type) for is_kind in kinds)
 
 
 def is_list(column: Any) -> bool:
-    """Return whether a column holds lists."""
+    """Return whether the cells of a column are lists."""
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(is_kind(column.type) for is_kind in kinds)
 
 
 def column_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return column names as a tuple.
+    """Convert one column name or several to a tuple.
 
     >>> column_names("price"), column_names(["price", "weight"])
     (('price',), ('price', 'weight'))

@@ -1,4 +1,4 @@
-"""Data report: size of the graph, and findings about the tables that it was read from."""
+"""Data report: size of a graph, and findings about the tables from which it was read."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,29 +11,33 @@ from nodegraft.base.errors import DataError, TablesError
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding about a table: description, count, examples, and whether it must be corrected."""
+    """Finding about a table: a description, a count, examples, and whether the data must be
+    corrected.
+    """
 
     what: str
     """Description of the finding; its first word says what is counted: nodes, edges or rows."""
 
     count: int
-    """Number of nodes, edges or rows to which the finding applies."""
+    """Number of nodes, edges or rows that the description applies to."""
 
     examples: tuple[str, ...] = ()
     """Examples of the counted nodes, edges or rows."""
 
     blocking: str = ""
-    """How ``repair=True`` corrects the data; empty if no correction is needed."""
+    """How ``repair=True`` corrects the data; empty if the data needs no correction."""
 
     where: str = ""
-    """Names of the column and the table with the finding."""
+    """Names of the column and the table that the finding is about."""
 
     fatal: bool = False
-    """Whether ``repair=True`` cannot correct the data; ``blocking`` then says what to do."""
+    """Whether ``repair=True`` cannot correct the data; in this case ``blocking`` tells users what
+    to do.
+    """
 
     @property
     def told(self) -> str:
-        """Description, column and examples as text; the noun is singular for a count of 1.
+        """Description, column and examples as one text; for a count of 1, its noun is singular.
 
         >>> Finding("nodes without any edge", 1, ("p7",)).told
         'node without any edge (for example p7)'
@@ -58,7 +62,7 @@ def finding(
     where: str = "",
     fatal: bool = False,
 ) -> list[Finding]:
-    """Return a list with a finding, or an empty list if the count is 0.
+    """Return a list with one finding; an empty list if the count is 0.
 
     >>> finding("nodes without any edge", 0)
     []
@@ -66,7 +70,8 @@ def finding(
     Args:
         examples: Examples of the counted nodes, edges or rows; the first three are shown.
         blocking: How ``repair=True`` corrects the data; empty if no correction is needed.
-        fatal: Whether ``repair=True`` cannot correct the data; ``blocking`` then says what to do.
+        fatal: Whether ``repair=True`` cannot correct the data; in this case ``blocking`` tells
+            users what to do.
     """
     shown = tuple(str(example) for example in list(examples)[:3])
     return [Finding(what, int(count), shown, blocking, where, fatal)] if count else []
@@ -92,32 +97,33 @@ class DataReport:
     """Size of a graph and findings about its tables; ``str(report)`` is a text for users."""
 
     nodes: int
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     edges: int
-    """Number of undirected edges."""
+    """Number of undirected edges of the graph."""
 
     features: int
-    """Number of features."""
+    """Number of feature columns of the graph."""
 
     findings: tuple[Finding, ...] = ()
     """Findings about the tables."""
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
-        """Findings that must be corrected before the tables can be used."""
+        """Findings about data that must be corrected before the tables can be used."""
         return tuple(finding for finding in self.findings if finding.blocking)
 
     def require_usable(self, repair: bool) -> None:
-        """Raise an error if the tables must be corrected first.
+        """Raise an error if any data must be corrected before the tables can be used.
 
         Args:
-            repair: Whether the data of blocking findings is corrected automatically.
+            repair: Whether data that must be corrected is corrected automatically; then only fatal
+                findings raise an error.
         """
         require_usable(self.findings, repair, str(self))
 
     def count(self, what: str) -> int:
-        """Return the total count of the findings with this description.
+        """Return the sum of the counts of all findings with this description.
 
         Args:
             what: Description of the finding.
@@ -134,10 +140,12 @@ class DataReport:
 
 
 def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
-    """Raise an error that lists all findings if the tables must be corrected first.
+    """Raise an error that lists all findings, if any data must be corrected before the tables can
+    be used.
 
     Args:
-        repair: Whether the data of blocking findings is corrected automatically.
+        repair: Whether data that must be corrected is corrected automatically; then only fatal
+            findings raise an error.
     """
     found = list(findings)
     if any(finding.fatal for finding in found):

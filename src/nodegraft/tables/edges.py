@@ -1,4 +1,4 @@
-"""Read edge tables: source, target, and optionally edge type and weight."""
+"""Read edge tables with source and target nodes, and optionally edge types and weights."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,20 +22,20 @@ class EdgeColumns(NamedTuple):
     """Column names of an edge table."""
 
     source: str
-    """Column with the source node's key."""
+    """Name of the column with the source node's key."""
 
     target: str
-    """Column with the target node's key."""
+    """Name of the column with the target node's key."""
 
     kind: str | None
-    """Column of edge types; None if all edges have the same type."""
+    """Name of the column with the edge type; None if all edges have the same type."""
 
     weight: str | None
-    """Column of edge weights; None if all weights are 1."""
+    """Name of the column with the edge weight; None if all weights are 1."""
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Names of the two columns with node keys."""
+        """Names of the two columns with node keys: source and target."""
         return self.source, self.target
 
     @property
@@ -46,25 +46,25 @@ class EdgeColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenEdges:
-    """Valid edges of a table, in the order of its rows."""
+    """Valid edges of an edge table, in the order of the table's rows."""
 
     source: IntArray
-    """Row of each edge's source node."""
+    """Row number of each edge's source node in the graph."""
 
     target: IntArray
-    """Row of each edge's target node."""
+    """Row number of each edge's target node in the graph."""
 
     kinds: Mapping[str, IntArray]
-    """Edge type -> positions of its edges in ``source`` and ``target``."""
+    """Mapping from edge type to the positions of its edges in ``source`` and ``target``."""
 
     weights: NDArray[np.float64] | None
     """Weight of each edge; None if all weights are 1."""
 
     findings: tuple[Finding, ...]
-    """Findings about the table."""
+    """Findings about the edge table, for the data report."""
 
     def adjacencies(self, num_nodes: int, directed: bool | Iterable[str]) -> dict[str, Adjacency]:
-        """Return the adjacency of each edge type.
+        """Return an adjacency for each edge type.
 
         Args:
             directed: Whether edges have a direction; or the names of the directed edge types.
@@ -82,7 +82,7 @@ class GivenEdges:
         }
 
     def relations(self, keys: NodeKeys) -> dict[str, Relation]:
-        """Return the edges of each type as pairs of node keys, without direction."""
+        """Return the edges of each type as undirected pairs of node keys."""
         pairs = np.stack([keys.array_at(end) for end in (self.source, self.target)], axis=1)
         return {
             name: Relation(pairs[some], None if self.weights is None else self.weights[some])
@@ -91,12 +91,12 @@ class GivenEdges:
 
 
 def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) -> GivenEdges:
-    """Read the valid edges of a table; invalid edges are dropped and become findings.
+    """Read the valid edges of a table; drop invalid edges and report them as findings.
 
     Args:
-        table: The edge table, or a batch of it; None for no edges.
+        table: Edge table or a batch of it; None for no edges.
         columns: Column names of the table.
-        keys: Keys of the graph's nodes; an edge to another node is invalid.
+        keys: Keys of all nodes of the graph; an edge with any other key is invalid.
     """
     if table is None:
         nothing = np.zeros(0, dtype=np.int64)
@@ -137,10 +137,12 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 class _Kinds(NamedTuple):
     names: list[str]
     numbers: IntArray
-    """Index of each edge's type in ``names``; -1 for an edge without a type."""
+    """Position in ``names`` of each edge's type; -1 for an edge without a type."""
 
     def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Return edge type -> positions of its edges among the usable edges."""
+        """Return a mapping from edge type to positions of its edges, counted among usable edges
+        only.
+        """
         numbers = self.numbers[usable]
         pairs = sorted((self.names[number], number) for number in np.unique(numbers))
         return {name: np.flatnonzero(numbers == number) for name, number in pairs}
@@ -172,7 +174,7 @@ def _unknown_ends(
 
 
 def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
-    """Return findings about valid edges: duplicates, self-loops and isolated nodes."""
+    """Return findings about valid edges: duplicate edges, self loops, and nodes without edges."""
     joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
     return oddities(
         told=int(given.source.size),
@@ -188,13 +190,13 @@ def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Fin
 
 
 def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
-    """Return findings about duplicate edges, self-loops and isolated nodes, from their counts.
+    """Return findings about duplicate edges, self loops and nodes without edges, from their counts.
 
     Args:
-        told: Number of valid edges in the table.
+        told: Number of valid edges in the edge table, with duplicates and self loops.
         loops: Number of edges from a node to itself.
-        kept: Number of edges of the graph; directed edges A → B and B → A count as two.
-        alone: Number of nodes without edges.
+        kept: Number of distinct edges of the graph; directed edges A → B and B → A count as two.
+        alone: Number of nodes of the graph without edges.
     """
     return [
         *finding("nodes without any edge", alone),

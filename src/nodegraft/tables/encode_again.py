@@ -1,4 +1,6 @@
-"""Encode the texts of a graph's nodes with another text encoder; keys and edges do not change."""
+"""Replace the text encoders of a graph, and encode its texts with the new ones; keys and edges do
+not change.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,25 +20,25 @@ from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import different_nodes
 
 Encoders: TypeAlias = str | Iterable[str]
-"""Name of one text encoder, or several names."""
+"""Name of a text encoder, or several names."""
 
 
 @dataclass(frozen=True)
 class TextEncoding:
-    """New text encoders for a graph, and the node table with the texts.
+    """Names of new text encoders for a graph, and the node table with the texts to encode.
 
     The table is needed because a graph stores features, not texts.
     """
 
     encoders: tuple[str, ...]
-    """Names of the text encoders."""
+    """Names of the new text encoders."""
 
     nodes: Source
-    """Node table with the texts."""
+    """Node table with the texts to encode."""
 
     @classmethod
     def of(cls, encoder: Encoders | None, nodes: Source) -> "TextEncoding | None":
-        """Return the encoding, or None if neither an encoder nor a table is given.
+        """Create a text encoding from optional arguments; None if both arguments are None.
 
         Args:
             encoder: Name of the text encoder, or several; None if the user gave no encoder.
@@ -55,14 +57,15 @@ class TextEncoding:
     def applied(
         self, graph: Graph, options: Mapping[str, Any], listener: Listener
     ) -> tuple[Graph, NodeTexts | None]:
-        """Return the graph with features by the new text encoders, and the texts for display.
+        """Return the graph with text features by the new encoders, and the nodes' texts for
+        display.
 
-        The encoders of other columns do not change.
+        Encoders of columns without text do not change.
 
         Args:
             graph: Graph that was read from tables.
-            options: Options of the node table; only ``key`` and ``delimiter`` are used.
-            listener: Receives progress events.
+            options: Options for reading the node table; only ``key`` and ``delimiter`` are used.
+            listener: Listener that receives progress events.
         """
         recipe = graph.recipe
         if not isinstance(recipe, FeatureRecipe):

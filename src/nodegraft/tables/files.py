@@ -18,26 +18,28 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""Column separators that are guessed from a CSV header; on a tie the earlier one is used."""
+"""Column separators that may be guessed from a CSV header; if two fit equally well, the earlier one
+is used.
+"""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
-"""Block size for reading JSON Lines, in bytes; also the maximum length of a line."""
+"""Block size for reading JSON Lines files, in bytes; a longer line cannot be read."""
 
 
 @dataclass(frozen=True)
 class TableFiles:
-    """File or files that a table consists of."""
+    """File or files that contain a table."""
 
     filesystem: Any
-    """fsspec file system of the files."""
+    """File system (fsspec) that contains the files."""
 
     paths: tuple[str, ...]
-    """Paths of the files, in order; only a Parquet table may have several."""
+    """Paths of the files, in row order; only a Parquet table may have several files."""
 
     @classmethod
     def of(cls, source: str | Path) -> "TableFiles":
-        """Find the table files at a path, folder, glob or URL.
+        """Find the table files at a path, a folder, a glob or a URL.
 
         Args:
             source: A file, a folder or glob of Parquet files, or a URL of one of these.
@@ -69,7 +71,7 @@ class TableFiles:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether all files are Parquet."""
+        """Whether all files are Parquet files."""
         return all(path.endswith(".parquet") for path in self.paths)
 
     @property
@@ -78,7 +80,7 @@ class TableFiles:
         return not self.paths[0].endswith((".csv", ".csv.gz"))
 
     def identity(self) -> list[Any]:
-        """Return path, size and modification time of each file as JSON, to detect changes."""
+        """Return path, size and modification time of each file as JSON, to detect changed files."""
         found = [(path, self.filesystem.info(path)) for path in self.paths]
         return [
             [path, about.get("size"), str(about.get("mtime") or about.get("ETag"))]
@@ -86,7 +88,7 @@ class TableFiles:
         ]
 
     def read(self, texts: Sequence[str], delimiter: str | None) -> Any:
-        """Read the table as an Arrow table.
+        """Read the files as one Arrow table.
 
         Args:
             texts: Names or globs of columns that are read as text from a CSV file.
@@ -94,7 +96,7 @@ class TableFiles:
         """
         try:
             if self.is_parquet:
-                from pyarrow import dataset  # imported here because it is slow to import
+                from pyarrow import dataset  # Import it here, because the import is slow.
 
                 self._check_schemas()
                 files = dataset.dataset(
@@ -114,7 +116,9 @@ class TableFiles:
             raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
 
     def _check_schemas(self) -> None:
-        """Raise an error if columns differ between files: Arrow would convert or drop them."""
+        """Raise an error if columns differ between files, because Arrow would convert or drop them
+        silently.
+        """
         from pyarrow import parquet
 
         schemas = []
@@ -137,7 +141,8 @@ class TableFiles:
                 )
 
         table = read(None)
-        # JSON has no date type. Arrow converts text that looks like a date, so read it as text.
+        # JSON has no date type, but Arrow converts text that looks like a date. So read these
+        # columns as text.
         dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
         return read(pa.schema([(name, pa.string()) for name in dates])) if dates else table
 
@@ -157,7 +162,7 @@ class TableFiles:
 
     def _csv(self, texts: Sequence[str], delimiter: str | None) -> Any:
         mark, names = self._header(delimiter)
-        # CSV has no column types: Arrow reads 007 as a number unless the column is set to text.
+        # Set key and text columns to text, because Arrow would read 007 as the number 7.
         types = dict.fromkeys(matching(texts, names), pa.string())
         with self._opened() as file:
             table = pa.csv.read_csv(
@@ -167,14 +172,16 @@ class TableFiles:
             )
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type):
-                # Treat empty cells as missing values in text columns, too.
+                # Set empty cells of text columns to missing, as Arrow does in other columns.
                 column = table.column(place)
                 given = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
                 table = table.set_column(place, field.name, given)
         return table
 
     def _explained(self, error: str, delimiter: str | None) -> str:
-        """Return Arrow's error message with the column name instead of its number, and advice."""
+        """Return Arrow's error message with advice, and with the column name instead of the column
+        number.
+        """
         number = re.search(r"column #(\d+)", error)
         if number:
             names = self._header(delimiter)[1]
@@ -185,7 +192,7 @@ class TableFiles:
 
 
 def require_same_columns(schema: Any, first: Any, path: str, first_path: str) -> None:
-    """Raise an error if a Parquet file has other column names or types than the first file."""
+    """Raise an error if the columns of a Parquet file differ from those of the first file."""
     if schema.equals(first):
         return
     names = [*first.names, *(name for name in schema.names if name not in first.names)]
@@ -204,7 +211,7 @@ def _types(schema: Any, name: str) -> str:
 
 
 def _parts(filesystem: Any, folder: str, source: str | Path) -> list[str]:
-    """Return the Parquet files of a folder; raise an error if a subfolder has Parquet files."""
+    """Return the Parquet files of a folder; raise an error if a subfolder contains any."""
     top = folder.rstrip("/")
     paths = [path for path in filesystem.find(top) if path.endswith(".parquet")]
     if not paths:
@@ -231,7 +238,7 @@ def is_glob(text: str) -> bool:
 def matching(
     wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
-    """Return the column names that match names or globs, without duplicates.
+    """Return the column names that match the given names or globs, without duplicates.
 
     >>> matching(["e*", "price"], ["key", "e1", "e2", "price"])
     ['e1', 'e2', 'price']
@@ -250,12 +257,13 @@ def matching(
 
 
 def as_toml(values: dict[str, Any]) -> str:
-    """Return values as TOML text; only types whose JSON form is valid TOML are supported.
+    """Format values as TOML text; only types whose JSON form is valid TOML are supported.
 
     Args:
-        values: Strings, integers, booleans or lists of strings, by name.
+        values: Mapping from name to a string, an integer, a boolean or a list of strings.
     """
-    # Escapes of surrogate pairs, which JSON uses, are invalid in TOML; so is an unescaped DEL.
+    # Do not escape non-ASCII characters, because JSON's surrogate pairs are invalid in TOML. DEL
+    # must be escaped.
     texts = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
     lines = (f"{name} = {text}".replace("\x7f", "\\u007f") for name, text in texts.items())
     return "\n".join([*lines, ""])

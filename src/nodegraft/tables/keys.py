@@ -1,4 +1,4 @@
-"""Key columns: choose one key type for all tables, and find the nodes by their keys."""
+"""Choose one type for the key columns of all tables, and look up nodes by key."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from nodegraft.tables.columns import SourceTable, are_integers, is_text
 
 
 def check_key_type(key_type: KeyType | None) -> None:
-    """Raise an error if the key type is not valid."""
+    """Raise an error if the key type is not 'text', 'integer' or None."""
     if key_type not in (None, "text", "integer"):
         raise ParameterError(f"key_type is 'text', 'integer' or None, not {key_type!r}.")
 
@@ -23,14 +23,14 @@ def check_key_type(key_type: KeyType | None) -> None:
 def in_one_key_type(
     tables: Sequence[tuple[SourceTable | None, Sequence[str]]], key_type: KeyType | None
 ) -> list[Any]:
-    """Return tables whose key columns all have the same type.
+    """Convert the key columns of several tables to one type; return the tables.
 
     Args:
         tables: Pairs of a table (or None) and its key columns; the node table is first.
-        key_type: Type of all keys. None to use the type of the first typed column. Typed columns
-            of another type are not converted; reading their keys raises an error later. CSV columns
-            have no type: if all tables are CSV files, keys are integers only if each of them is
-            written as an integer, without leading zeros.
+        key_type: Type of all keys. None to use the type of the first key column that has one; key
+            columns of another type are then not converted, and reading them raises an error later.
+            CSV columns have no type: if all tables are CSV files, keys are integers only if every
+            key is written as an integer without leading zeros.
     """
     columns = [(table, name) for table, names in tables if table is not None for name in names]
     decided = key_type or _common_type(columns)
@@ -43,7 +43,8 @@ def in_one_key_type(
 def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
     for table, name in columns:
         column = table.column(name)
-        # A streamed table returns empty columns, which still have the right types.
+        # Use column types even if columns are empty, because a streamed table returns empty
+        # columns.
         is_missing = len(column) > 0 and column.null_count == len(column)
         if table.typed and len(table) and not is_missing:
             return "text" if is_text(column) else "integer"
@@ -52,7 +53,7 @@ def _common_type(columns: list[tuple[SourceTable, str]]) -> KeyType:
 
 
 def node_keys(table: SourceTable, name: str) -> KeyArray:
-    """Return the keys of a node table; raise an error if a key is missing."""
+    """Return the keys of a node table as an array; raise an error if a key is missing."""
     return _array(table, name, key_column(table, name))
 
 
@@ -70,7 +71,9 @@ def key_column(table: SourceTable, name: str) -> Any:
 
 
 def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
-    """Return a column of node keys, None for missing keys; raise an error for another key type."""
+    """Return a column of node keys, with None for missing keys; raise an error if their type
+    differs from `keys`.
+    """
     return _array(table, name, _column_like(keys, table, name))
 
 
@@ -87,7 +90,8 @@ def _column_like(keys: NodeKeys, table: SourceTable, name: str) -> Any:
 
 
 def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
-    # NumPy has no missing integers: to_numpy would return floats.
+    # Convert values one at a time if some are missing: NumPy has no missing integers, and Arrow
+    # would return floats.
     if is_text(column) or column.null_count:
         values = table.texts(name) if is_text(column) else column.to_pylist()
         return np.array([*values, None], dtype=object)[:-1]
@@ -96,7 +100,7 @@ def _array(table: SourceTable, name: str, column: Any) -> KeyArray:
 
 
 def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int64]:
-    """Return the row number of each key's node; -1 for an unknown key."""
+    """Look up a column of keys; return the row number of each key's node, -1 for an unknown key."""
     column = _column_like(keys, table, name)
     if column.null_count == len(column):
         return np.full(len(column), -1, dtype=np.int64)
@@ -105,7 +109,8 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
     elif keys.is_text and len(column) < len(keys) // 4:
         found = keys.find(np.array(table.texts(name), dtype=object))
     elif keys.is_text:
-        # Arrow builds a hash table of all keys, so many look-ups are several times as fast.
+        # Look up all keys in Arrow, which builds a hash table once and is several times as fast for
+        # many keys.
         known = pa.array(keys.values(), pa.large_string())
         places = pc.index_in(table.text_column(name), value_set=known)
         found = places.fill_null(-1).to_numpy().astype(np.int64)
@@ -117,7 +122,7 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
 
 
 def stored_keys(table: SourceTable, name: str) -> Stored:
-    """Return the keys of a node table in the format of a graph on disk."""
+    """Return the keys of a node table in the format in which a graph on disk stores them."""
     column = key_column(table, name)
     return _packed(table.text_column(name)) if is_text(column) else key_array(column.to_numpy())
 

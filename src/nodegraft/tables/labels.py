@@ -1,4 +1,6 @@
-"""Read labels from a dict, a table or a pandas Series; split off held-out labels."""
+"""Read labels from a dict, a table or a pandas Series; split labels into training and held-out
+labels.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -29,15 +31,16 @@ KEY, LABEL = "key", "label"
 """Default column names of a label table."""
 
 ALIKE = "groups of class names that differ only by case or blanks"
-"""Description of the finding about class names that probably mean the same class."""
+"""Description of the finding about different class names that probably mean the same class."""
 
 Labels = Mapping[str, Iterable[Key]] | Source
-"""Class name -> keys of its nodes; or a table with the columns ``key`` and ``label``; or a pandas
-Series of class names, with node keys as index."""
+"""Labels of nodes: a mapping from class name to node keys; a table with the columns ``key`` and
+``label``; or a pandas Series of class names with node keys as index.
+"""
 
 
 def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
-    """Return class name -> keys of its nodes; table rows without a class name are skipped.
+    """Return a mapping from class name to node keys; table rows without a class name are skipped.
 
     >>> keys_by_class(pa.table({"key": ["p1", "p2", "p3"], "label": ["hats", None, "hats"]}))
     {'hats': ['p1', 'p3']}
@@ -55,7 +58,7 @@ def keys_by_class(labels: Labels) -> Mapping[str, Iterable[Key]]:
         return labels
     table = _named(SourceTable(_arrow(labels), "the table of labels"))
     keys = node_keys(table, KEY) if len(table) else key_array([])
-    # Rows of a node table with a label column may be repeated: dict keys remove the duplicates.
+    # Use dicts to remove duplicates, because a node table with a label column may repeat a row.
     by_class: dict[str, dict[Key, None]] = {}
     for key, name in zip(keys.tolist(), table.texts(LABEL), strict=True):
         by_class.setdefault(str(name), {})[key] = None
@@ -72,16 +75,16 @@ def read_labels(
     repair: bool = False,
     delimiter: str | None = None,
 ) -> KeyedLabels:
-    """Read labels from a table of node keys and class names; rows without a name are skipped.
+    """Read labels from a table of node keys and class names; rows without a class name are skipped.
 
     Args:
-        labels: The label table, from a file or in memory.
-        graph: Graph that has the labelled nodes.
+        labels: Label table, in a file or in memory.
+        graph: Graph with the labelled nodes.
         key: Name of the column with node keys.
         label: Name of the column with class names; numbers are read as text.
         convert_keys: Whether keys of another type than the graph's keys are converted (7 becomes
-            ``"7"``). If False, they raise an error. Keys of a CSV file are always read in the type
-            of the graph's keys.
+            ``"7"``). If False, such keys raise an error. Keys of a CSV file are always read in the
+            type of the graph's keys.
         repair: Whether to strip blanks around class names, drop rows of unknown nodes and keep only
             the first class of a node with several. If False, such rows raise an error that lists
             them.
@@ -110,14 +113,16 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
     """Split labels into training labels and held-out labels, with the same share for each class.
 
     Held-out labels are chosen by the hash of their keys. So the split does not depend on the order
-    of a table, and hardly changes when a table grows. Each class has at least one training label.
+    of a table, and hardly changes when a table grows. At least one label of each class remains in
+    the training labels.
 
     >>> training, held_out = hold_out({"hats": range(10), "caps": [20, 21]})
     >>> {name: len(keys) for name, keys in training.items()}, held_out
     ({'hats': 8, 'caps': 2}, {'hats': [3, 5]})
 
     Args:
-        labels: Class name -> keys of its nodes; or a table or pandas Series.
+        labels: Mapping from class name to node keys; or a table or pandas Series, as in
+            :func:`nodegraft.read_labels`.
         share: Share of each class that is held out, between 0 and 1, rounded down to whole nodes.
         seed: Random seed of the split.
     """
@@ -137,17 +142,17 @@ def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass
 
 
 class LabelsRead(NamedTuple):
-    """Corrected labels of a table, and findings about the table."""
+    """Corrected labels of a label table, and findings about the table."""
 
     labels: KeyedLabels
     """Node keys of each class; classes are sorted by name."""
 
     findings: list[Finding]
-    """Findings for the data report."""
+    """Findings about the label table, for the data report."""
 
 
 def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> LabelsRead:
-    """Read labels from a table whose keys already have the type of the graph's keys."""
+    """Read labels from a table whose keys have the same type as the graph's keys."""
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
     names = [name.strip() for name in raw]
@@ -199,7 +204,7 @@ def _label_findings(
 
 
 def _named(table: SourceTable, label: str = LABEL) -> SourceTable:
-    """Return a table of the rows that have a class name."""
+    """Return a table of only those rows that have a class name."""
     return table.take(np.flatnonzero([name is not None for name in table.texts(label)]))
 
 
@@ -224,7 +229,7 @@ def _arrow(labels: Any) -> Any:
 
 
 def _is_series(labels: Any) -> bool:
-    # pandas is not a dependency, so a Series is recognised by its attributes.
+    # Recognise a Series by its attributes, because pandas is not a dependency.
     return all(hasattr(labels, name) for name in ("index", "to_numpy", "items")) and not hasattr(
         labels, "columns"
     )

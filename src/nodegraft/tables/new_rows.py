@@ -1,4 +1,4 @@
-"""New rows: nodes outside a graph, given as JSON with columns and edges, to predict them."""
+"""Predict nodes that are not in a graph: read them as JSON rows with column values and edges."""
 
 import json
 import re
@@ -22,28 +22,31 @@ from nodegraft.tables.data_report import DataReport
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 Row = Mapping[str, Any]
-"""Column name -> value. ``edges`` is a list of edges; the key column is optional."""
+"""JSON row: a mapping from column name to value. ``edges`` is a list of edges; the key column is
+optional.
+"""
 
 EDGES, FEATURES = "edges", "features"
 _ENDS = {"target": OUT, "source": IN}
 _EDGE_FIELDS = {"type", "weight", *_ENDS}
 
 SHOWN = 5
-"""Maximum number of faults that an error message lists."""
+"""Maximum number of invalid rows or edges that an error message lists."""
 
 
 def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsView:
-    """Return a view of a graph together with new rows, which are not added to the graph.
+    """Return a view of a graph and new rows; the rows are not added to the graph.
 
     Args:
-        graph: The whole graph, not a view of a part.
+        graph: Whole graph, not a view that hides a part of it.
         rows: For each row, the columns of the graph's recipe (null for a missing value) and
             ``edges``: a list of ``{"type": …, "target": …}``, whose target is the key of a node
             of the graph. Use ``source`` instead of ``target`` for an edge that leads to the row.
             The type may be omitted if the graph has only one; the default ``weight`` is 1. If the
             graph was not read from tables, give ``features``, a list of numbers, instead of
             columns.
-        key: Column with the row's name in results; default names are ``row 1``, ``row 2`` …
+        key: Column with the name of each row in results; rows without this column are named ``row
+            1``, ``row 2`` …
     """
     if not isinstance(graph, Graph):
         raise ParameterError("Rows are predicted beside a whole nodegraft.Graph, not a part of it.")
@@ -100,7 +103,7 @@ def _columns(graph: Graph) -> tuple[str, ...]:
 
 
 def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
-    """Return the keys of new rows; raise an error if a node or another row has the same key."""
+    """Return the names of new rows; raise an error if a node or another row has the same key."""
     given = [row.get(key) for row in rows]
     kind = str if graph.has_text_keys else int
     _refuse(
@@ -129,14 +132,14 @@ def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
 def _is_key(value: Any, kind: type) -> bool:
     if not isinstance(value, kind) or isinstance(value, bool):
         return False
-    # JSON can contain half of a surrogate pair, which is not valid text.
+    # Refuse half of a surrogate pair, which JSON can contain but which is not valid text.
     return not re.search("[\ud800-\udfff]", str(value))
 
 
 def _features(
     graph: Graph, rows: Sequence[Row], names: Sequence[Key]
 ) -> tuple[Matrix | None, tuple[str, ...]]:
-    """Return the features of new rows, and notes about values that are treated as missing."""
+    """Return the features of new rows, and notes about values that were treated as missing."""
     recipe = graph.recipe
     if isinstance(recipe, FeatureRecipe):
         table = SourceTable(_table(recipe.columns, rows), "the rows")
@@ -172,7 +175,9 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
 
 
 def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
-    """Return the edges of each type, from positions of new rows to row numbers of the graph."""
+    """Return the edges of each type: rows are positions of new rows, columns are row numbers of the
+    graph.
+    """
     given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
     faults = list[str]()
     for place, row in enumerate(rows):
@@ -212,7 +217,9 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
 
 
 def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
-    """Return edge type, key of the graph's node, weight and direction of an edge."""
+    """Validate a JSON edge; return its type, the key of the graph's node, its weight and its
+    direction.
+    """
     if not isinstance(edge, Mapping) or not edge.keys() <= _EDGE_FIELDS:
         raise DataError(f"{edge!r} must have the fields type, target or source, and weight")
     kinds, kind = graph.relations, edge.get("type")
@@ -223,13 +230,13 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     ends = [name for name in _ENDS if edge.get(name) is not None]
     if len(ends) != 1:
         raise DataError("an edge needs either target or source")
-    # Refuse booleans: in Python, True equals the integer key 1.
+    # Refuse booleans, because Python treats True as equal to the integer key 1.
     if isinstance(edge[ends[0]], bool):
         raise DataError(f"{ends[0]} {edge[ends[0]]!r} is no node key")
     weight = edge.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")
-    # A Python integer may exceed the range of float64.
+    # Replace integers above the range of float64 by infinity, which the next check refuses.
     given = np.array([weight if abs(weight) <= sys.float_info.max else np.inf])
     if not narrowed(given.astype(np.float64))[1].all():
         raise DataError(f"weight {weight!r} must be positive and finite")

@@ -1,4 +1,4 @@
-"""Short texts of nodes, for display only; models do not use them."""
+"""Short texts of nodes, which are shown to users but not used by models."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.matrix import IntArray
 
 LONGEST = 200
-"""Maximum number of characters of a text; longer texts are cut."""
+"""Maximum number of characters of a node's text; longer texts are cut."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTexts:
-    """Shortened text of each node in row order, stored in one UTF-8 array.
+    """Shortened text of each node in row order, stored in a single UTF-8 array.
 
     >>> texts = NodeTexts.of(["a  red\\nhat", "", "shoes"])
     >>> texts.at(np.array([2, 0, 1]))
@@ -29,7 +29,7 @@ class NodeTexts:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "NodeTexts":
-        """Shorten texts; each run of blanks and line breaks becomes one blank.
+        """Create shortened texts; each run of blanks and line breaks becomes one blank.
 
         Args:
             texts: Full text of each node, in row order.
@@ -57,10 +57,10 @@ class NodeTexts:
         return self.letters[start : self.ends[row]].tobytes().decode()
 
     def followed_by(self, more: "NodeTexts") -> "NodeTexts":
-        """Append the texts of new nodes and return all texts.
+        """Return these texts followed by the texts of new nodes.
 
         Args:
-            more: Texts of the new nodes, whose rows follow.
+            more: Texts of the new nodes, whose row numbers follow those of the old nodes.
         """
         return NodeTexts(
             np.concatenate((self.letters, more.letters)),
@@ -69,5 +69,6 @@ class NodeTexts:
 
 
 def _shortened(text: str) -> str:
-    # Splitting a very long text would be slow, so cut it first.
+    # Cut a very long text before splitting it into words, because splitting all of it would be
+    # slow.
     return " ".join(text[: 4 * LONGEST].split())[:LONGEST].rstrip()

@@ -36,27 +36,27 @@ from nodegraft.tables.node_texts import NodeTexts
 
 @dataclass(frozen=True)
 class Tables:
-    """Graph that was read from tables, with the data report."""
+    """Graph that was read from tables, with its data report."""
 
     graph: Graph
-    """The graph; ``graph.recipe`` is its feature recipe."""
+    """Graph; ``graph.recipe`` is its feature recipe."""
 
     report: DataReport
-    """Data report on the tables."""
+    """Data report about the tables."""
 
     texts: NodeTexts | None = None
     """Short text of each node in the table, in row order; None if no column is text."""
 
     labels: KeyedLabels | None = None
-    """Class name -> keys of its nodes; None if there was no label table."""
+    """Mapping from class name to node keys; None if there was no label table."""
 
 
 def read_graph(nodes: Source, edges: Source = None, **options: Any) -> Graph:
-    """Like :func:`read_tables`, but return only the graph, without the report.
+    """Like :func:`read_tables`, but return only the graph, without report, texts and labels.
 
     Args:
-        nodes: The node table, one row for each node.
-        edges: The edge table, one row for each edge; None for a graph without edges.
+        nodes: Node table with one row for each node.
+        edges: Edge table with one row for each edge; None for a graph without edges.
         options: Other arguments of :func:`read_tables`.
     """
     return read_tables(nodes, edges, **options).graph
@@ -92,17 +92,17 @@ def read_tables(
     Files are Parquet (one, or a folder or glob of parts), CSV with commas or semicolons, or JSON
     Lines; CSV and JSON Lines may be compressed (``.gz``). A file may be at any URL that fsspec
     supports. A database query is written as URL, ``#`` and SQL: ``duckdb:///shop.duckdb#SELECT …``,
-    or any SQLAlchemy URL (extra ``sql``). All problems of all tables are reported in one error,
-    with rows and columns; rows are counted from 1, without the header.
+    or any SQLAlchemy URL (extra ``sql``). If tables have problems, a single error lists all of them
+    with their rows and columns; rows are counted from 1, without the header.
 
-    You must name the feature columns. They are not guessed, because a label column that is used as
-    a feature would be an unnoticed leak. If you name none, a column called ``features`` is used.
+    You must name the feature columns. They are not guessed, because using a label column as a
+    feature would leak labels unnoticed. If you name none, a column called ``features`` is used.
     Names may be globs (``"e*"``); globs never match key and label columns.
 
     Args:
-        nodes: The node table, one row for each node.
-        edges: The edge table, one row for each edge; None for a graph without edges.
-        labels: The label table, one row for each label; None to read labels later with
+        nodes: Node table with one row for each node.
+        edges: Edge table with one row for each edge; None for a graph without edges.
+        labels: Label table with one row for each label; None to read labels later with
             :func:`nodegraft.read_labels`.
         key: Column of ``nodes`` with node keys.
         key_type: ``"text"`` or ``"integer"``: the type of all node keys. None uses the type of the
@@ -119,17 +119,18 @@ def read_tables(
         text: Names of text columns; ``encoder`` converts them to features.
         features: Names of columns with numbers or lists of numbers. None for a graph without
             features; a table with only a key column gives a graph without features, too.
-        categories: Names of columns with few different values; each value becomes a feature.
+        categories: Names of category columns, which have few different values; each value becomes a
+            feature.
         encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
             ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name of
             an entry point in the group ``nodegraft.encoders``.
         min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
-        stop_words: ``"english"`` leaves out the most common English words.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
         recipe: Feature recipe of another graph or of a model, instead of column names.
         repair: Whether to keep the first of duplicate nodes, drop edges to unknown nodes and treat
             infinite numbers as missing. If False, such tables raise an error.
         delimiter: Column separator of CSV files; None to guess it from their headers.
-        listener: Receives progress events of text encoders.
+        listener: Listener that receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
@@ -183,10 +184,10 @@ def read_tables(
 
 
 def grow_graph(graph: Graph, nodes: Source = None, edges: Source = None, **options: Any) -> Graph:
-    """Like :func:`grow_tables`, but return only the larger graph, without the report.
+    """Like :func:`grow_tables`, but return only the larger graph, without report and texts.
 
     Args:
-        graph: A graph that was read from tables.
+        graph: Graph to extend, which was read from tables.
         nodes: Table of new nodes; None if there are none.
         edges: Table of new edges between any old or new nodes; None if there are none.
         options: Other arguments of :func:`grow_tables`.
@@ -211,21 +212,22 @@ def grow_tables(
     """Return a larger graph with new nodes and edges from tables.
 
     The graph's recipe computes the features of new nodes. Keys are read in the type of the graph's
-    keys. The report and the texts of the result are about the new nodes and edges only.
+    keys. Report and texts in the result cover only the new nodes and edges.
 
     Args:
-        graph: A graph that was read from tables.
+        graph: Graph to extend, which was read from tables.
         nodes: Table of new nodes; None if there are none.
         edges: Table of new edges between any old or new nodes; None if there are none.
         key: Column of ``nodes`` with node keys.
         source: Column of ``edges`` with the source node's key.
         target: Column of ``edges`` with the target node's key.
         edge_type: Column of ``edges`` with the edge type; required if the graph has several types.
-            Edges of a known type are directed if the type is; new edge types are undirected.
+            Edges of an existing directed type are directed, too; new edge types are undirected.
         edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
-        repair: As in :func:`read_tables`; nodes that the graph already has are left out.
-        delimiter: As in :func:`read_tables`.
-        listener: Receives progress events of text encoders.
+        repair: Whether to correct the tables as in :func:`read_tables`, and to leave out nodes that
+            the graph already has.
+        delimiter: Column separator of CSV files; None to guess it from their headers.
+        listener: Listener that receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
     recipe = getattr(graph, "recipe", None)
@@ -280,7 +282,7 @@ def grow_tables(
 
 
 def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
-    """Raise one error for all problems and all findings that must be corrected."""
+    """Raise a single error for all problems and for all findings whose data must be corrected."""
     if problems:
         with problems.collect():
             require_usable(findings, repair, "\n".join(map(str, findings)))
@@ -288,9 +290,10 @@ def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> Non
 
 
 def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
-    """Return a table with one row per key, the keys, and findings about dropped rows.
+    """Drop rows without a key and rows with repeated keys; return the table, its keys, and findings
+    about dropped rows.
 
-    Rows without a key and repeated keys are dropped.
+    Of several rows with the same key, the first remains.
     """
     missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
     shown = [f"row {table.row_number(place)}" for place in missing[:3]]
@@ -307,7 +310,7 @@ def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray
 def repeated_keys(
     table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
 ) -> list[Finding]:
-    """Return a finding about rows whose key occurs in an earlier row."""
+    """Return a finding about rows of a node table whose key occurs in an earlier row."""
     what, repair = "rows with a node key seen before", "the first row of each is kept"
     shown = table.examples(rows, keys[:3])
     return finding(what, rows.size, shown, repair, where=table.where(key))

@@ -1,4 +1,4 @@
-"""Save and load graphs with their feature recipe, as directories of arrays and JSON."""
+"""Save graphs and their feature recipe as directories of arrays and JSON, and load them."""
 
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 SCHEMA = 3
 
 RECIPE = "recipe"
-"""Name of the subfolder of a graph on disk that has the feature recipe."""
+"""Name of the subfolder with the feature recipe, in the folder of a graph on disk."""
 
 APART = "apart."
-"""Name prefix of arrays that store the changed rows of an adjacency separately."""
+"""Name prefix of arrays with those rows of an adjacency that have changed; unchanged rows are in
+other arrays.
+"""
 
 _CSR = ("data", "indices", "indptr")
 
@@ -31,9 +33,9 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
     """Write a graph to a new directory.
 
     Args:
-        graph: The graph.
-        directory: New directory; it must not exist.
-        document: Additional JSON of the caller, stored with the graph.
+        graph: Graph to save.
+        directory: Path of the new directory, which must not exist.
+        document: JSON document of the caller that is stored with the graph; None for no document.
     """
     write_bundle(Path(directory), *pack_graph(graph, document))
 
@@ -41,7 +43,7 @@ def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | N
 def pack_graph(
     graph: Graph, document: dict[str, Any] | None = None
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Convert a graph and the caller's additional JSON to arrays and JSON."""
+    """Convert a graph and a JSON document of the caller to arrays and JSON."""
     if not isinstance(graph, Graph):
         raise ParameterError(f"A whole nodegraft.Graph is needed, not a {type(graph).__name__}.")
     store, recipe = graph._store, graph.recipe
@@ -69,7 +71,7 @@ def load_graph(directory: str | Path, *, verify: bool = False) -> Graph:
 
     Args:
         directory: Directory that :func:`save_graph` or :func:`nodegraft.build_graph` wrote. A graph
-            of :func:`nodegraft.build_graph` stays on disk and is read as needed.
+            of :func:`nodegraft.build_graph` stays on disk: only data that is needed is read.
         verify: Whether to read a graph on disk completely and raise an error if it is damaged. Use
             it for a folder that comes from another machine or person.
     """
@@ -91,14 +93,14 @@ def _mapped_graph(folder: Path, verify: bool) -> Graph:
 
 
 def load_graph_and_document(directory: str | Path) -> tuple[Graph, dict[str, Any]]:
-    """Load a graph and the caller's additional JSON from a directory."""
+    """Load a graph, and the caller's JSON document that was saved with it, from a directory."""
     return unpack_graph(*read_bundle(Path(directory)), str(directory))
 
 
 def unpack_graph(
     arrays: Arrays, header: dict[str, Any], where: str
 ) -> tuple[Graph, dict[str, Any]]:
-    """Convert arrays and JSON of :func:`pack_graph` back to the graph and the caller's JSON."""
+    """Convert the result of :func:`pack_graph` back to the graph and the caller's JSON document."""
     if header.get("kind") != "graph" or header.get("schema") != SCHEMA:
         raise CheckpointError(f"{where} does not hold a graph of schema {SCHEMA}.")
     try:

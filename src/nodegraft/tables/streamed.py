@@ -17,23 +17,24 @@ from nodegraft.tables.files import TableFiles, require_same_columns
 from nodegraft.tables.sql.place import is_database
 
 _BUFFER = 1 << 20
-"""Read buffer of a column in bytes; by default Arrow reads a whole row group."""
+"""Size of the read buffer of each column, in bytes; without it, Arrow reads a whole row group."""
 
 _COPIES, _NUMBERS = 16, 512
-"""Memory estimate for a row: the first factor times its bytes in the file, plus the second."""
+"""Memory estimate for a table row: _COPIES times its bytes in the file, plus _NUMBERS bytes."""
 
 _MOST_ROWS = 1 << 19
 
 
 class StreamedTable(SourceTable):
-    """Table in Parquet files; ``batches`` reads its rows, ``column`` returns an empty column.
+    """Table in Parquet files: ``batches`` reads its rows; ``column`` returns an empty column of the
+    same type.
 
     Args:
         files: Files of the table, in order; all have the same columns.
         place: Name of the table in error messages.
         memory: Memory limit in bytes for a batch and the data computed from it.
-        dropped: Row numbers that are skipped, ascending; None to skip no row.
-        key_types: Name of a key column -> type that its keys are converted to.
+        dropped: Row numbers to skip, ascending; None to skip no row.
+        key_types: Mapping from the name of a key column to the type that its keys are converted to.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class StreamedTable(SourceTable):
         self._num_rows, self._bytes = (sum(size) for size in zip(*sizes, strict=True))
 
     def _sizes(self, file: str, schema: Any) -> tuple[int, int]:
-        """Return the number of rows and the uncompressed size in bytes of a file."""
+        """Return the number of rows and the uncompressed size in bytes of a Parquet file."""
         with _naming(file):
             part = pa.parquet.read_metadata(file, filesystem=self._files.filesystem)
         require_same_columns(part.schema.to_arrow_schema(), schema, file, self._files.paths[0])
@@ -70,11 +71,15 @@ class StreamedTable(SourceTable):
         return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
-        """Return a table that skips the given row numbers of the files, ascending."""
+        """Return this table without some rows, given by their row numbers in the files,
+        ascending.
+        """
         return StreamedTable(self._files, self.place, self._memory, rows, self._key_types)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "StreamedTable":
-        """Return a table whose key columns are converted to the key type."""
+        """Return this table with key columns whose keys are converted to the key type on
+        reading.
+        """
         types = self._key_types | dict.fromkeys(names, key_type)
         return StreamedTable(self._files, self.place, self._memory, self._dropped, types)
 
@@ -85,7 +90,7 @@ class StreamedTable(SourceTable):
         return table
 
     def batches(self, *columns: str) -> Iterator[SourceTable]:
-        """Yield the table in batches that fit into memory."""
+        """Yield the rows of the table in batches that fit into memory."""
         for name in columns:
             self.column(name)
         start = 0
@@ -107,7 +112,7 @@ class StreamedTable(SourceTable):
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Convert read errors to a DataError that names the file."""
+    """Convert read errors in the ``with`` block to a DataError that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -121,11 +126,12 @@ def stream_source(
     texts: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> SourceTable:
-    """Open a table; Parquet files are read in batches, other sources at once into memory.
+    """Open a table: Parquet files are read in batches; any other source is read into memory.
 
     Args:
-        source: As in :func:`~nodegraft.tables.columns.read_source`.
-        what: Description of the content, for errors about a table in memory.
+        source: Table source, as in :func:`~nodegraft.tables.columns.read_source`.
+        what: Description of the table's content, such as "nodes", for errors about a table in
+            memory.
         memory: Memory limit in bytes for a batch and the data computed from it.
         texts: Names or globs of columns that are read as text from a CSV file.
         delimiter: Column separator of a CSV file; None to guess it from the header.

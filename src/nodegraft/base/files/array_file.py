@@ -1,4 +1,4 @@
-"""Array files (``.npy``) that are written in pieces and memory-mapped; checksums of files."""
+"""Write array files (``.npy``) in pieces, memory-map them, and verify checksums of files."""
 
 import hashlib
 import os
@@ -19,7 +19,9 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file or a directory to disk (fsync), so that it survives a power failure."""
+    """Flush a file or a directory to disk with fsync, so that its content survives a power
+    failure.
+    """
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -31,10 +33,10 @@ SIDECAR = ".hash"
 
 
 def write_sidecar(path: Path) -> None:
-    """Write the checksum of a finished file atomically to a file beside it.
+    """Write the checksum of a finished file to a second file beside it, atomically.
 
     Args:
-        path: The finished file, which must not change any more.
+        path: Path of the finished file, whose content must not change after this call.
     """
     draft = path.with_name(f".{uuid4().hex}")
     draft.write_text(file_hash(path) + "\n")
@@ -42,8 +44,8 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Return whether a file matches its checksum; None if it has no checksum, because it is not
-    finished.
+    """Return whether a file matches the checksum stored beside it; None if there is no checksum,
+    because the file is incomplete.
     """
     try:
         written = _sidecar(path).read_bytes()
@@ -59,11 +61,13 @@ def _sidecar(path: Path) -> Path:
 SUFFIX = ".npy"
 
 CHECKED_BYTES = 1 << 26
-"""Maximum size of an array whose checksum is verified when it is mapped, once per process."""
+"""Maximum size in bytes of an array whose checksum is verified when the array is memory-mapped.
+Each array is verified once per process.
+"""
 
 _BLOCK = 1 << 26
 _checked: set[tuple[str, str, int, int]] = set()
-"""Path, checksum, inode and modification time of each verified file."""
+"""Files verified by this process: path, checksum, inode and modification time of each."""
 _KINDS = "iuf"
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
@@ -74,10 +78,10 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True)
 class StoredArray:
-    """Type, shape and checksum of a stored array."""
+    """Description of an array in a file: number type, shape and checksum."""
 
     dtype: str
-    """Type of the numbers in NumPy's notation, such as ``<i4``."""
+    """Number type of the array in NumPy's notation, such as ``<i4``."""
 
     shape: tuple[int, ...]
     """Shape of the array."""
@@ -86,12 +90,12 @@ class StoredArray:
     """Checksum of the array's bytes."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the description as plain JSON."""
+        """Return this description as a JSON document."""
         return {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "StoredArray":
-        """Parse the JSON of :meth:`to_json`; raise ValueError if the type or shape is invalid."""
+        """Parse the result of :meth:`to_json`; raise ValueError if the type or shape is invalid."""
         dtype, shape, digest = document["dtype"], document["shape"], document["digest"]
         whole = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
         plain = isinstance(dtype, str) and isinstance(digest, str)
@@ -104,9 +108,9 @@ class ArrayWriter:
     """Writer of an array file whose length is not known in advance.
 
     Args:
-        path: File to write; an existing file is overwritten.
-        dtype: Type of the numbers; added items are converted to it.
-        row: Shape of one item; empty for single numbers.
+        path: Path of the file to write; an existing file is overwritten.
+        dtype: Number type of the file; appended items are converted to it.
+        row: Shape of each item; empty if items are single numbers.
     """
 
     def __init__(self, path: Path, dtype: Any, row: tuple[int, ...] = ()) -> None:
@@ -117,7 +121,7 @@ class ArrayWriter:
             self._write_header(file)
 
     def add(self, items: NDArray[Any]) -> None:
-        """Append items to the file."""
+        """Append items to the array file."""
         flat = np.ascontiguousarray(items, dtype=self._dtype).reshape(-1).view(np.uint8)
         with self._path.open("ab") as file:
             for start in range(0, flat.size, _BLOCK):
@@ -127,9 +131,10 @@ class ArrayWriter:
         self.length += len(items)
 
     def close(self) -> StoredArray:
-        """Write the final header and flush the file to disk; return a description of the array."""
+        """Write the final header, flush the file to disk, and return a description of the array."""
         with self._path.open("r+b") as file:
-            # The final header has the same size, because NumPy reserves space for a larger length.
+            # The final header has the same size as the first one, because NumPy reserves space for
+            # a larger length.
             self._write_header(file)
         flush_to_disk(self._path)
         shape = (self.length, *self._row)
@@ -141,27 +146,27 @@ class ArrayWriter:
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Memory-map the array in a file.
+    """Return the array in a file, memory-mapped.
 
     Args:
-        path: The array file.
+        path: Path of the array file.
         stored: Expected type and shape of the array.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
         raise DamagedFileError(path, "it is too short or too long")
     if 0 in stored.shape:
-        # An empty array cannot be memory-mapped.
+        # Create an empty array in memory, because NumPy cannot memory-map it.
         return np.empty(stored.shape, dtype=dtype)
     mapped: NDArray[Any] = np.asarray(np.memmap(path, dtype, "r", start, stored.shape))
     return mapped
 
 
 def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Memory-map an array; verify its checksum once per process if it is up to `CHECKED_BYTES`.
+    """Return an array, memory-mapped; up to `CHECKED_BYTES`, verify its checksum once per process.
 
     Args:
-        path: The array file.
+        path: Path of the array file.
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()
@@ -173,13 +178,14 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
 
 
 def require_unchanged(path: Path, array: NDArray[Any], stored: StoredArray) -> None:
-    """Raise DamagedFileError if the checksum of an array is wrong; the whole array is read."""
+    """Read a whole array, and raise DamagedFileError if its checksum is wrong."""
     if not is_unchanged(array, stored):
         raise DamagedFileError(path, "its checksum is wrong")
 
 
 def _header_size(path: Path, stored: StoredArray) -> int:
-    """Return the size of the header, which must be exactly as :class:`ArrayWriter` writes it.
+    """Return the size of a file's header; raise an error unless :class:`ArrayWriter` wrote this
+    header.
 
     NumPy's own parser is not used, because it accepts some headers with a flipped bit.
     """
@@ -204,7 +210,7 @@ def _header_size(path: Path, stored: StoredArray) -> int:
 
 
 def is_unchanged(array: NDArray[Any], stored: StoredArray) -> bool:
-    """Return whether the checksum of an array is correct; the whole array is read."""
+    """Read a whole array, and return whether its checksum is correct."""
     digest = hashlib.blake2b(digest_size=16)
     flat = array.reshape(-1).view(np.uint8)
     for start in range(0, flat.size, _BLOCK):

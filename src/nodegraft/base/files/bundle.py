@@ -1,4 +1,4 @@
-"""Directories with arrays and a JSON document, written atomically and without pickle."""
+"""Write and read directories with arrays and a JSON document, atomically and without pickle."""
 
 import json
 import shutil
@@ -29,12 +29,12 @@ def write_bundle(
     document: Mapping[str, Any],
     texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a new directory with arrays and a JSON document; never overwrite an existing one.
+    """Write arrays and a JSON document to a new directory; never overwrite an existing directory.
 
     Args:
         directory: Path of the new directory, which must not exist.
         arrays: Arrays by name.
-        document: JSON document; it is written with a checksum of the document and the arrays.
+        document: JSON document. A checksum of the document and the arrays is written with it.
         texts: Content of additional text files by file name; None for no files.
     """
     draft = directory.parent / f".{directory.name}.{uuid4().hex}"
@@ -44,7 +44,7 @@ def write_bundle(
                 f"{directory} already exists and is never overwritten: choose a new name."
             )
         draft.mkdir(parents=True)
-        # ascontiguousarray would turn a 0-dimensional array into a 1-dimensional one.
+        # Use asarray, because ascontiguousarray would make a 0-dimensional array 1-dimensional.
         plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
         save_file(plain, draft / ARRAYS)
         signed = {**document, CHECKSUM: _checksum(document, draft)}
@@ -62,7 +62,7 @@ def write_bundle(
 
 
 def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Read the arrays and the JSON document of a directory, and verify their checksum."""
+    """Verify the checksum of a directory; return its arrays and its JSON document."""
     try:
         document = dict(json.loads((directory / DOCUMENT).read_text()))
         whole = document.pop(CHECKSUM, None) == _checksum(document, directory)
@@ -81,12 +81,13 @@ def read_bundle(directory: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Add a prefix to the names of arrays, so that several sets fit into one bundle."""
+    """Add a prefix to the names of arrays, so that several sets of arrays fit into one bundle."""
     return {prefix + name: array for name, array in arrays.items()}
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return the arrays whose names have a prefix, without the prefix; inverse of :func:`prefixed`.
+    """Return the arrays whose names begin with a prefix, and remove the prefix from the names;
+    inverse of :func:`prefixed`.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

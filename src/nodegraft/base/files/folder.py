@@ -1,4 +1,4 @@
-"""Folders of files that are written once and never changed, local or remote (fsspec)."""
+"""Local or remote folders (fsspec) of files that are written once and never changed."""
 
 import shutil
 import stat
@@ -17,10 +17,10 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.base.files.array_file import flush_to_disk
 
 READABLE, PRIVATE = 0o444, 0o600
-"""File modes: readable by everybody; readable and writable by the owner only."""
+"""File modes: READABLE for everybody; PRIVATE files can be read and written by the owner only."""
 
 WRITABLE = 0o222
-"""Mode bits that are removed from adopted files."""
+"""File permission bits to remove from files that :meth:`WriteOnceFolder.adopt` adds."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,15 @@ class StoredFile:
     """Size and modification time of a file."""
 
     size: int
-    """Size in bytes."""
+    """Size of the file in bytes."""
 
     written: datetime
-    """Time of the last write."""
+    """Time when the file was last written."""
 
 
 class WriteOnceFolder:
-    """Local or remote folder (``s3://bucket/runs``) whose files are written once, without locks.
+    """Local or remote folder (``s3://bucket/runs``) in which each file is written once, without
+    locks.
 
     >>> folder = WriteOnceFolder("memory://doc/runs")
     >>> folder.write("a.json", b"{}"), folder.write("a.json", b"other"), folder.read("a.json")
@@ -58,13 +59,15 @@ class WriteOnceFolder:
         """Return the sorted names of files that end in `suffix`."""
         if not self._files.isdir(self._path):
             return []
-        # Another process may have moved files since the last listing.
+        # Refresh the listing, because another process may have renamed files since the last one.
         self._files.invalidate_cache()
         found = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
-        """Return all files by name, including drafts of killed writers, but no symbolic links."""
+        """Return all files by name, including draft files of interrupted writers, without symbolic
+        links.
+        """
         with _told_as_os_error():
             self._files.invalidate_cache()
             if not self._files.isdir(self._path):
@@ -76,7 +79,7 @@ class WriteOnceFolder:
                 try:
                     size, written = self._files.size(path), self._files.modified(path)
                 except FileNotFoundError:
-                    # A draft file was renamed after the folder was listed.
+                    # The draft file was renamed after the folder was listed.
                     continue
                 found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
             return found
@@ -85,27 +88,29 @@ class WriteOnceFolder:
         return isinstance(self._files, LocalFileSystem) and Path(path).is_symlink()
 
     def has(self, name: str) -> bool:
-        """Return whether a file exists."""
+        """Return whether a file with this name exists in the folder."""
         with _told_as_os_error():
-            # Another host may have deleted the file since the last listing.
+            # Refresh the listing, because another host may have deleted the file since the last
+            # one.
             self._files.invalidate_cache()
             return bool(self._files.exists(f"{self._path}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
+        """Return the content of the file with this name."""
         with _told_as_os_error():
             self._refuse_special(name)
             content: bytes = self._files.cat_file(f"{self._path}/{name}")
             return content
 
     def _refuse_special(self, name: str) -> None:
-        """Raise OSError for symbolic links and special files such as pipes."""
+        """Raise OSError if the file is a symbolic link or a special file such as a pipe."""
         place = self.local_path(name)
         if place is not None and not stat.S_ISREG(place.lstat().st_mode):
             raise OSError(f"{place} is a symbolic link or no plain file")
 
     def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
-        """Write a file atomically; return False and change nothing if it exists.
+        """Write a new file atomically; if a file with this name exists, change nothing and return
+        False.
 
         Args:
             name: Name of the file.
@@ -118,23 +123,24 @@ class WriteOnceFolder:
                 if isinstance(self._files, LocalFileSystem):
                     _link(Path(self._path) / name, content, mode)
                 else:
-                    # In object stores a file becomes visible only when its upload is complete.
+                    # In object stores, a file becomes visible only after its upload is complete.
                     self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
         except FileExistsError:
             return False
         return True
 
     def adopt(self, name: str, source: Path) -> bool:
-        """Add a local file atomically, as a hard link if the file system supports it, else a copy.
+        """Add a local file atomically: as a hard link if the file system supports links, otherwise
+        as a copy.
 
-        The source is made read-only if permitted; it must not be changed later.
+        The source file is made read-only if permissions allow; callers must not change it later.
 
         Args:
             name: Name of the file in this folder.
-            source: Path of the local file.
+            source: Path of the local file to add.
 
         Returns:
-            False if a file of that name exists already; it is not changed.
+            False if the folder already has a file with this name, which is then not changed.
         """
         place = self.local_path(name)
         if place is None:
@@ -144,20 +150,22 @@ class WriteOnceFolder:
             with suppress(OSError):
                 source.chmod(source.stat().st_mode & ~WRITABLE)
             place.hardlink_to(source.resolve())
-            # Set the modification time to now, because leftover files are detected by their age.
+            # Set the modification time to now, because clean-up removes old leftover files by their
+            # age.
             with suppress(OSError):
                 place.touch()
         except FileExistsError:
             return False
         except OSError:
-            # Linking fails across file systems, without link support, or for another user's file.
+            # Hard links fail across file systems, on file systems without links, or for files of
+            # another user.
             return _copied(source, place)
         finally:
             flush_to_disk(place.parent)
         return True
 
     def local_path(self, name: str) -> Path | None:
-        """Return the local path of a file; None if the folder is remote."""
+        """Return the local path of a file in this folder; None if the folder is remote."""
         local = isinstance(self._files, LocalFileSystem)
         return Path(self._path) / name if local else None
 
@@ -175,7 +183,7 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file; do nothing if it does not exist.
+        """Delete a file of the folder; do nothing if it does not exist.
 
         Args:
             name: Name of the file.
@@ -184,7 +192,7 @@ class WriteOnceFolder:
             self._files.rm_file(f"{self._path}/{name}")
 
     def rename(self, name: str, other: str) -> None:
-        """Rename a local file; do nothing if it does not exist.
+        """Rename a file of a local folder; do nothing if the file does not exist.
 
         Args:
             name: Current name of the file.
@@ -197,7 +205,9 @@ class WriteOnceFolder:
             place.rename(place.with_name(other))
 
     def check_writable(self) -> None:
-        """Raise ParameterError if the folder is not writable, before long work starts."""
+        """Raise ParameterError if the folder is not writable. Call it before a long computation
+        starts.
+        """
         probe = f".{uuid4().hex}"
         try:
             self.write(probe, b"")
@@ -208,7 +218,7 @@ class WriteOnceFolder:
 
 @contextmanager
 def _told_as_os_error() -> Iterator[None]:
-    """Turn the exceptions of object store drivers into OSError."""
+    """Context manager that converts exceptions of object store drivers to OSError."""
     try:
         yield
     except OSError:
@@ -235,24 +245,28 @@ def _copied(source: Path, place: Path) -> bool:
 
 @contextmanager
 def _drafted(place: Path, mode: int) -> Iterator[Path]:
-    """Yield the path of a draft file; hard-link it to ``place`` when the block ends."""
+    """Yield the path of a draft file; when the ``with`` block ends, hard-link the draft to
+    ``place``.
+    """
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
         yield draft
         flush_to_disk(draft)
         draft.chmod(mode)
-        # Linking is atomic: one of two writers succeeds, and no reader sees a partial file.
+        # A hard link is created atomically: only the first of two writers succeeds, and no reader
+        # sees a partial file.
         place.hardlink_to(draft)
     finally:
         try:
-            # Flush also if the file exists: its writer may have been killed before its own flush.
+            # Flush the folder even if the file exists: its writer may have been killed before
+            # flushing.
             flush_to_disk(place.parent)
         finally:
             draft.unlink(missing_ok=True)
 
 
 def _reached(place: str | Path) -> tuple[Any, str]:
-    # A Path object is never a URL, even if its name looks like one.
+    # Do not parse a Path object as a URL, even if it looks like one.
     if isinstance(place, Path):
         return LocalFileSystem(), str(place.absolute())
     files, path = url_to_fs(place)

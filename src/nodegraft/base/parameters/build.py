@@ -1,4 +1,4 @@
-"""Creation of keyword-only dataclasses from parameter values or from command-line strings."""
+"""Create keyword-only dataclasses from parameter values or from command-line strings."""
 
 import types
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def parameters_of(owner: Any) -> dict[str, Any]:
-    """Return the constructor parameters of a dataclass instance with their values.
+    """Return the constructor parameters of a dataclass instance as a dict from name to value.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)
@@ -64,12 +64,12 @@ def owner_name(cls: type) -> str:
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
-    """Like :func:`build`, but parse every value from a string."""
+    """Like :func:`build`, but first convert every value from a string to the type of its field."""
     return build(cls, read(cls, texts))
 
 
 def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Parse each value from a string, according to the type of its field.
+    """Convert each value from a string to the type of its dataclass field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(kw_only=True)

@@ -1,4 +1,4 @@
-"""Type aliases with a range of allowed values, for annotations: ``hops: NonNegativeInt = 2``."""
+"""Type aliases for numbers with a range of allowed values, such as ``hops: NonNegativeInt = 2``."""
 
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
@@ -13,19 +13,19 @@ class Range:
     """
 
     low: float | None = None
-    """Smallest number; None for no lower limit."""
+    """Smallest allowed number; None for no lower limit."""
 
     high: float | None = None
-    """Largest number; None for no upper limit."""
+    """Largest allowed number; None for no upper limit."""
 
     above: bool = False
-    """Whether ``low`` itself is excluded."""
+    """Whether the lower limit ``low`` itself is not allowed."""
 
     below: bool = False
-    """Whether ``high`` itself is excluded."""
+    """Whether the upper limit ``high`` itself is not allowed."""
 
     def allows(self, value: float) -> bool:
-        """Return whether a number is in the range; NaN never is."""
+        """Return whether a number is in the range; NaN is in no range."""
         from_low = self.low is None or value > self.low or (value == self.low and not self.above)
         to_high = self.high is None or value < self.high or (value == self.high and not self.below)
         return from_low and to_high

@@ -1,4 +1,4 @@
-"""Validation of values against type annotations: type, choice and range."""
+"""Validate values against their type annotations: type, allowed choices and range."""
 
 import types
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def validate(instance: Any) -> None:
     nodegraft.base.errors.ParameterError: Plan: hops must be a whole number at least 0, not -1.
 
     Args:
-        instance: Instance of a dataclass; error messages use its class attribute ``described_as``
+        instance: Dataclass instance; error messages call it by its class attribute ``described_as``
             or ``name``.
     """
     cls: Any = type(instance)
@@ -36,19 +36,19 @@ def validate(instance: Any) -> None:
     for name, kind in _hints(cls).items():
         value = getattr(instance, name)
         if getattr(value, "shape", None) == ():
-            # NumPy scalars become Python numbers, which can be written as JSON.
+            # Convert NumPy scalars to Python numbers, which can be written as JSON.
             value = value.item()
             object.__setattr__(instance, name, value)
         with problems.collect():
             validate_value(f"{owner}: {name}", value, kind)
         if type(value) is int and _takes_only_floats(kind):
-            # The run record must be the same for 8 and 8.0.
+            # Convert whole numbers to int, so that 8 and 8.0 give the same run record.
             object.__setattr__(instance, name, float(value))
     problems.raise_all()
 
 
 def validate_value(name: str, value: Any, kind: Any) -> None:
-    """Check a value against a type annotation.
+    """Raise ParameterError if a value does not match a type annotation.
 
     Args:
         name: Name of the value in the error message.

@@ -1,4 +1,4 @@
-"""Graph on disk: its manifest, and memory-mapped arrays that are read only when needed."""
+"""Graph on disk: a manifest, and memory-mapped arrays that are read only when they are needed."""
 
 import json
 import re
@@ -32,11 +32,13 @@ from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
 
 MANIFEST = "manifest.json"
-"""Name of the manifest. It is written last: a folder that has one holds a complete graph."""
+"""File name of the manifest, which is written last. So a folder with a manifest contains a complete
+graph.
+"""
 
 SCHEMA, KIND = 1, "mapped graph"
 LAYERS = "propagated"
-"""Folder of cached products with the whole feature matrix; they can be recomputed."""
+"""Name of the folder with cached propagated features, which can be recomputed from the graph."""
 
 _ARRAY_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+)+")
 _FIELDS = {"kind", "schema", "nodes", "features", "relations", "recipe", "arrays"}
@@ -44,10 +46,10 @@ _FIELDS = {"kind", "schema", "nodes", "features", "relations", "recipe", "arrays
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a mapped graph: everything that is known before an array is read."""
+    """Description of a graph on disk: sizes, edge types and the list of its arrays."""
 
     nodes: int
-    """Number of nodes."""
+    """Number of nodes of the graph."""
 
     features: int
     """Number of feature columns."""
@@ -56,13 +58,13 @@ class Manifest:
     """Names of the edge types."""
 
     recipe: str | None
-    """Content hash of the recipe that made the features from tables; None without tables."""
+    """Content hash of the feature recipe; None if the features were not made from tables."""
 
     arrays: Mapping[str, StoredArray]
-    """Type, shape and hash of each array, by name; the file has the same name."""
+    """Number type, shape and hash of each array, by name; an array's file has the same name."""
 
     def write(self, folder: Path) -> None:
-        """Write the manifest atomically into the folder of its graph."""
+        """Write the manifest atomically to the folder of its graph."""
         draft = folder / f".{MANIFEST}"
         draft.write_text(json.dumps(self.to_json(), indent=2) + "\n")
         flush_to_disk(draft)
@@ -70,7 +72,7 @@ class Manifest:
         flush_to_disk(folder)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the manifest as plain JSON."""
+        """Return the manifest as a JSON document."""
         return {
             "kind": KIND,
             "schema": SCHEMA,
@@ -83,7 +85,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the manifest of a folder; raise ``CheckpointError`` if it is not valid."""
+        """Read the manifest in a folder; raise ``CheckpointError`` if it is not valid."""
         place = folder / MANIFEST
         try:
             return cls.from_json(json.loads(place.read_text()))
@@ -92,7 +94,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Manifest":
-        """Return the manifest from the result of :meth:`to_json`.
+        """Create a manifest from the result of :meth:`to_json`.
 
         Raises:
             ValueError: The document is not valid; a wrong type may also raise other built-in
@@ -119,56 +121,61 @@ class Manifest:
         return cls(nodes, features, tuple(names), recipe, arrays)
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the path of each array in a folder, by name."""
+        """Return the path of each array's file in a folder, by array name."""
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """Map all arrays from files; check the hashes of small ones, once per process."""
+        """Memory-map all arrays from their files; verify the hashes of small arrays, once per
+        process.
+        """
         return {name: map_checked(files[name], array) for name, array in self.arrays.items()}
 
 
 MERGED = "merged"
-"""Name part of the arrays of all edge types merged, in place of the number of an edge type."""
+"""In array names, this text stands for all edge types merged, in place of an edge type's number."""
 
 _INDEX = ("<i4", "<i8")
 
 
 @dataclass(frozen=True, eq=False)
 class MappedStore(EdgesByKind):
-    """Graph store of memory-mapped arrays that ``nodegraft build`` wrote.
+    """Graph store whose arrays, written by ``nodegraft build``, are memory-mapped.
 
-    The arrays are in a folder or among the objects of a model's store. Opening reads none of them.
+    The array files are in a folder of their own or among the objects of a model's store. Opening
+    the store reads only small arrays, to verify their checksums.
     """
 
     folder: Path
-    """Folder of the graph; derived data is cached in it."""
+    """Folder of the graph, where derived data is cached, too."""
 
     manifest: Manifest
-    """Description of the arrays."""
+    """Manifest with the sizes of the graph and a description of its arrays."""
 
     files: Mapping[str, Path]
-    """Path of each array by name, including the arrays of later additions."""
+    """Path of each array's file by array name, including arrays with later additions."""
 
     keys: NodeKeys
     """Node keys, in row order."""
 
     feature_matrix: StoredRows
-    """One row per node, float16, float32 or CSR."""
+    """Feature matrix with one row per node: float16, float32 or CSR."""
 
     edges: Mapping[str, Adjacency]
-    """Edges by edge type."""
+    """Mapping from edge type to its edges."""
 
     merged: Adjacency
-    """Edges of all types merged into one adjacency."""
+    """Edges of all types, merged into one adjacency."""
 
     recipe: Recipe | None = None
-    """Recipe that made the features from tables; None if they were not made from tables."""
+    """Recipe that made the features from tables; None if there is no recipe."""
 
     array_cache: ArrayCache = field(default_factory=ArrayCache)
-    """Cache of arrays that were derived from the graph."""
+    """Cache on disk of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
-    """Arrays of later additions to the graph, see :mod:`nodegraft.graph.growth.growth_arrays`."""
+    """Arrays of nodes and edges that were added later, see
+    :mod:`nodegraft.graph.growth.growth_arrays`.
+    """
 
     @classmethod
     def open(
@@ -178,14 +185,14 @@ class MappedStore(EdgesByKind):
         recipe: Recipe | None = None,
         files: Mapping[str, Path] | None = None,
     ) -> "MappedStore":
-        """Open the store in a folder. Sizes and types are checked; contents are not, see
-        :meth:`verify`.
+        """Open a graph on disk; check sizes and types of its arrays, but not their contents (see
+        :meth:`verify`).
 
         Args:
             folder: Folder of the graph.
-            manifest: Description of its arrays.
+            manifest: Description of the graph and its arrays.
             recipe: Recipe that made the features from tables; None if there is none.
-            files: Path of each array by name; None if all arrays are in `folder`.
+            files: Path of each array's file by array name; None if all files are in `folder`.
         """
         files = manifest.files_in(folder) if files is None else files
         try:
@@ -202,11 +209,11 @@ class MappedStore(EdgesByKind):
             raise CheckpointError(f"{folder} does not hold a whole graph: {error}.") from error
 
     def verify(self) -> None:
-        """Read and check all arrays.
+        """Read all arrays; raise an error if a checksum is wrong or if the content is not valid.
 
         Raises:
             DamagedFileError: The checksum of an array is wrong.
-            CheckpointError: The arrays do not form a graph.
+            CheckpointError: The arrays do not form a valid graph.
         """
         for name, array in self._stored.items():
             require_unchanged(self.files[name], map_array(self.files[name], array), array)
@@ -221,7 +228,7 @@ class MappedStore(EdgesByKind):
 
     @property
     def layers_folder(self) -> Path | None:
-        """Folder for products with the whole feature matrix; None for a graph that has grown."""
+        """Folder for propagated features; None if nodes or edges were added to the graph later."""
         return None if self.growth else self.folder / LAYERS
 
     @property
@@ -230,7 +237,7 @@ class MappedStore(EdgesByKind):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash that depends on every byte of every array; computed without reading arrays."""
+        """Hash of the checksums of all arrays; no array is read for it."""
         stored = {name: array.to_json() for name, array in self._stored.items()}
         return content_hash(stored, list(self.edges))
 
@@ -247,7 +254,7 @@ class _Checked:
         self._files = files
 
     def _origin(self, *names: str) -> str:
-        """Return the files and names of some arrays, for error messages."""
+        """Return the file paths and names of some arrays as text for error messages."""
         return " or ".join(f"{self._files[name]} ({name})" for name in names)
 
     def _get(self, name: str, dtypes: tuple[str, ...], *shape: int) -> NDArray[Any]:
@@ -257,7 +264,9 @@ class _Checked:
         return array
 
     def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the row offsets and columns of a CSR matrix; both have the same integer type."""
+        """Return row offsets and column numbers of a CSR matrix; raise an error if they do not fit
+        together.
+        """
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
         joined = self._arrays[f"{name}.indices"]
         if (ends[0], ends[-1]) != (0, joined.size):
@@ -291,7 +300,8 @@ class _Checked:
             return self._get("features.dense", ("<f2", "<f4"), self._nodes, self._columns)
         ends, columns = self._index("features")
         numbers = self._get("features.data", ("<f4",), columns.size)
-        # The constructor of csr_array would read 64-bit arrays, to see if they fit into 32 bits.
+        # Set the arrays afterwards, because the constructor of csr_array would read 64-bit arrays
+        # completely to see if they fit into 32 bits.
         matrix = csr_array((self._nodes, self._columns), dtype=np.float32)
         matrix.data, matrix.indices, matrix.indptr = numbers, columns, ends
         return mark_mapped(matrix, self._origin("features.indptr", "features.indices"))

@@ -1,4 +1,4 @@
-"""Keys of a graph on disk: packed bytes with an index, read only when needed."""
+"""Keys of a graph on disk: packed bytes and a hash index, which are read only when needed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from nodegraft.graph.edges.matrix import IntArray, check_numbers, check_offsets
 from nodegraft.graph.keys import Key, KeyArray, NodeKeys, integer_keys, key_hashes
 
 WORD = 8
-"""Number of bytes that are hashed or compared in one step."""
+"""Length in bytes of the pieces in which texts are hashed and compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedTexts:
-    """Texts stored as UTF-8 in one array, without a Python object for each.
+    """Texts stored as UTF-8 bytes in a single array, without a Python object for each text.
 
     >>> texts = PackedTexts.of(["ab", "", "a longer text"])
     >>> texts.at(np.array([2, 0])), len(texts)
@@ -26,19 +26,21 @@ class PackedTexts:
     """
 
     letters: NDArray[np.uint8]
-    """UTF-8 bytes of all texts, followed by :func:`padding`."""
+    """UTF-8 bytes of all texts, followed by the zero bytes of :func:`padding`."""
 
     bounds: NDArray[np.int64]
-    """Offset of each text in `letters`, and the end of the last text."""
+    """Start offset of each text in `letters`, followed by the end of the last text."""
 
     origin: str = ""
     """Names of the files that the arrays are mapped from, for error messages; empty for texts in
-    memory. Offsets from files are checked when they are read."""
+    memory. Offsets that come from files are checked when they are read.
+    """
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
-        """Pack texts."""
-        # UTF-8 cannot encode lone surrogates: they get bytes that no valid text contains.
+        """Pack texts into a single array."""
+        # UTF-8 cannot encode lone surrogates. The error handler gives them bytes that no valid text
+        # contains.
         encoded = [text.encode(errors="surrogatepass") for text in texts]
         bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls.padded(np.frombuffer(b"".join(encoded), dtype=np.uint8), bounds)
@@ -49,7 +51,7 @@ class PackedTexts:
 
         Args:
             letters: UTF-8 bytes of all texts.
-            bounds: Offset of each text in `letters`, and the end of the last text.
+            bounds: Start offset of each text in `letters`, followed by the end of the last text.
         """
         return cls(np.concatenate((letters, padding(letters.size))), bounds)
 
@@ -58,11 +60,11 @@ class PackedTexts:
 
     @property
     def written(self) -> NDArray[np.uint8]:
-        """Bytes of all texts without padding."""
+        """UTF-8 bytes of all texts, without the padding."""
         return self.letters[: self.bounds[-1]]
 
     def at(self, rows: IntArray) -> list[str]:
-        """Return the texts of some rows as Python strings."""
+        """Return the texts with the given row numbers as Python strings."""
         starts, ends = self._spans(rows)
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         try:
@@ -71,20 +73,20 @@ class PackedTexts:
             raise DamagedFileError(self.origin or "A text", "it is not UTF-8") from error
 
     def _spans(self, rows: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the start and end offsets of the texts of some rows."""
+        """Return the start and end offsets of the texts with the given row numbers."""
         starts, ends = self.bounds[rows], self.bounds[rows + 1]
         if self.origin:
             check_offsets(starts, ends, self.letters.size - WORD, self.origin, "bounds")
         return starts, ends
 
     def encoded(self) -> Iterator[bytes]:
-        """Yield the UTF-8 bytes of each text."""
+        """Yield the UTF-8 bytes of each text, in order."""
         letters = self.letters.tobytes()
         for start, end in pairwise(self.bounds.tolist()):
             yield letters[start:end]
 
     def hashes(self) -> NDArray[np.uint64]:
-        """Return a 64-bit hash of each text: the mixer of SplitMix64 over its 8-byte words.
+        """Return a 64-bit hash of each text; the 8-byte words of a text are mixed as in SplitMix64.
 
         These hashes differ from those of :func:`~nodegraft.graph.keys.key_hashes`, which needs a
         Python loop over texts.
@@ -101,9 +103,9 @@ class PackedTexts:
         """Compare texts pair by pair.
 
         Args:
-            rows: Rows of these texts.
-            others: The texts to compare with.
-            places: Rows of `others`, as many as `rows`.
+            rows: For each pair, the row number of its text in this object.
+            others: Texts to compare with.
+            places: For each pair, the row number of its text in `others`.
 
         Returns:
             Whether the two texts of each pair are equal.
@@ -120,9 +122,11 @@ class PackedTexts:
     def _word(
         self, starts: NDArray[np.int64], lengths: NDArray[np.int64], place: int
     ) -> NDArray[np.uint64]:
-        """Return the 8-byte word at position `place` of each text; bytes behind its end are 0."""
+        """Return the 8-byte word with index `place` of each text; bytes after the text's end are
+        0.
+        """
         first = starts + WORD * place
-        # Aligned words are fast to read, so each word is assembled from two aligned ones.
+        # Combine each word from two aligned words, because aligned words are fast to read.
         whole, blocks = self.letters.view("<u8"), first >> 3
         shift = ((first & 7) << 3).view(np.uint64)
         words: NDArray[np.uint64] = whole[blocks] >> shift
@@ -135,7 +139,8 @@ class PackedTexts:
 
 
 def padding(size: int) -> NDArray[np.uint8]:
-    """Return the zero bytes that follow the last text, so that 8-byte reads stay in the array.
+    """Return the zero bytes that must follow the last text, so that reading 8-byte words stays
+    inside the array.
 
     Args:
         size: Number of bytes of all texts.
@@ -148,28 +153,28 @@ def _words(lengths: NDArray[np.int64]) -> int:
 
 
 def _longer(lengths: NDArray[np.int64], place: int) -> slice | NDArray[np.int64]:
-    """Return an index of the texts with more than `place` words; a slice if all have more."""
+    """Return an index of all texts with more than `place` words; a slice if all texts have more."""
     longer = lengths > WORD * place
     return slice(None) if longer.all() else np.flatnonzero(longer)
 
 
 Stored = PackedTexts | NDArray[np.int64]
-"""Keys as they are stored on disk: texts or integers."""
+"""Keys in the form in which a graph on disk stores them: packed texts, or integers."""
 
 
 class MappedKeys(NodeKeys):
-    """Keys in row order, and an index of them: sorted hashes, with the row of each hash.
+    """Node keys in row order, with an index for look-ups: sorted hashes, and the row of each hash.
 
     A look-up searches for the hash, then compares the stored key, because two keys may have the
     same hash.
 
     Args:
-        stored: The keys, in row order.
+        stored: Keys of all nodes, in row order.
         hashes: Hashes of the keys from :func:`index_hashes`, in ascending order.
-        rows: The row of each hash; of equal hashes the smaller row comes first.
-        order: The rows in the order of :func:`~nodegraft.graph.keys.hash_order`.
-        origin: Names of the files that the index is mapped from, for error messages. Rows from
-            files are checked when they are read.
+        rows: Row number of each hash; equal hashes are sorted by row number.
+        order: All row numbers in the order of :func:`~nodegraft.graph.keys.hash_order`.
+        origin: Names of the files that the index is mapped from, for error messages. Row numbers
+            that come from files are checked when they are read.
     """
 
     def __init__(
@@ -193,11 +198,12 @@ class MappedKeys(NodeKeys):
 
     @cached_property
     def _values(self) -> KeyArray:  # type: ignore[override]
-        # Text keys become Python objects here, only for callers that need all keys at once.
+        # Create Python objects for text keys here, because only a few callers need all keys at
+        # once.
         return self.array_at(np.arange(len(self)))
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return row numbers of keys, -1 for unknown keys."""
+        """Return the row numbers of keys; -1 for unknown keys."""
         if self.is_text:
             is_text = np.fromiter((isinstance(key, str) for key in keys), bool, len(keys))
             found = np.full(len(keys), -1, dtype=np.int64)
@@ -208,7 +214,7 @@ class MappedKeys(NodeKeys):
         return np.where(whole, self.find_stored(integers), -1)
 
     def find_stored(self, keys: Stored) -> NDArray[np.int64]:
-        """Like :meth:`find`, but take keys that are packed already."""
+        """Like :meth:`find`, but look up keys that are already in the format of a graph on disk."""
 
         def same(places: IntArray, rows: IntArray) -> NDArray[np.bool_]:
             return same_keys(self._stored, rows, keys, places)
@@ -230,13 +236,13 @@ class MappedKeys(NodeKeys):
                 check_numbers(rows, len(self), self.origin, "the index of keys")
             hit = same(left, rows)
             found[left[hit]] = rows[hit]
-            # The hash is equal but the key is not: try the next entry of the index.
+            # If the hash is equal but the key is not, try the next entry of the index.
             left = left[~hit]
             places[left] += 1
         return found
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return the keys of rows as an array."""
+        """Return the keys of the given rows as an array."""
         places = np.asarray(rows, dtype=np.int64)
         if not isinstance(self._stored, PackedTexts):
             return self._stored[places]
@@ -245,7 +251,9 @@ class MappedKeys(NodeKeys):
         return texts
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows of the `count` keys with the smallest hashes, sorted by hash."""
+        """Return a random sample of rows: the `count` rows whose keys have the smallest hashes,
+        sorted by hash.
+        """
         rows = self._order[:count]
         if self.origin:
             check_numbers(rows, len(self), self.origin, "the order of keys")
@@ -253,18 +261,18 @@ class MappedKeys(NodeKeys):
 
 
 def index_hashes(keys: Stored) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each key, without a Python loop."""
+    """Return a 64-bit hash of each key for the index, without a Python loop."""
     return keys.hashes() if isinstance(keys, PackedTexts) else key_hashes(keys)
 
 
 def same_keys(ours: Stored, rows: IntArray, theirs: Stored, places: IntArray) -> NDArray[np.bool_]:
-    """Compare two lists of keys pair by pair.
+    """Compare keys of two sets pair by pair.
 
     Args:
-        ours: Stored keys.
-        rows: Rows of `ours`.
-        theirs: Other keys, of the same type.
-        places: Rows of `theirs`, as many as `rows`.
+        ours: First set of keys.
+        rows: For each pair, the row number of its key in `ours`.
+        theirs: Second set of keys, of the same type.
+        places: For each pair, the row number of its key in `theirs`.
 
     Returns:
         Whether the two keys of each pair are equal.

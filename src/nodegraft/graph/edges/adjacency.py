@@ -34,29 +34,32 @@ NODES_AT_ONCE = 1 << 16
 class Adjacency:
     """Symmetric adjacency matrix in CSR format.
 
-    The neighbours of node ``i`` are ``indices[indptr[i]:indptr[i + 1]]``, sorted. Every edge has an
-    entry in the rows of both nodes. Both arrays are int32 if the number of entries fits, otherwise
-    int64.
+    The neighbours of node ``i`` are ``indices[indptr[i]:indptr[i + 1]]``, sorted by number. Every
+    edge has an entry in the rows of both its nodes. Both arrays are int32 if the number of entries
+    fits, otherwise int64.
     """
 
     indptr: IntArray
-    """Offset of the first neighbour of each node, followed by the number of entries."""
+    """Row offsets: position of each node's first neighbour in ``indices``, followed by the number
+    of entries.
+    """
 
     indices: IntArray
-    """Neighbours of all nodes, node by node."""
+    """Neighbours of node 0, then of node 1, and so on, as node numbers."""
 
     weights: Weights | None = None
-    """Weight of each entry, equal in both rows of an edge; None if all weights are 1."""
+    """Weight of each entry, the same in both rows of an edge; None if all weights are 1."""
 
     directions: Directions | None = None
-    """Direction of each entry as seen from its row; None for undirected edges."""
+    """Direction flags of each entry as seen from its row; None if edges have no direction."""
 
     counted: FloatArray | IntArray | None = None
-    """Degrees that normalisation uses; None for the degrees of these edges."""
+    """Degrees to use for normalisation; None to use the degrees of these edges."""
 
     origin: str = ""
-    """File that the arrays are mapped from; its numbers are checked whenever they are read. Empty
-    for arrays in memory."""
+    """Name of the file that the arrays are mapped from; empty for arrays in memory. Numbers from a
+    file are checked whenever they are read.
+    """
 
     @classmethod
     def from_edges(
@@ -68,7 +71,8 @@ class Adjacency:
         weights: Weights | None = None,
         directions: Directions | None = None,
     ) -> "Adjacency":
-        """Create an adjacency from edges, each given in one or both directions, in any order.
+        """Create an adjacency from edges; each edge is given in one or both directions, in any
+        order.
 
         Duplicate edges get the largest of their weights; self loops are dropped.
 
@@ -77,17 +81,20 @@ class Adjacency:
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
 
         Args:
-            source: Source node of each edge.
-            target: Target node of each edge.
-            num_nodes: Number of nodes.
-            weights: Weight of each edge; None if all are 1.
-            directions: Direction of each edge as seen from its source; None for undirected edges.
+            source: Node number of each edge's source.
+            target: Node number of each edge's target.
+            num_nodes: Number of nodes of the graph.
+            weights: Weight of each edge; None if all weights are 1.
+            directions: Direction flags of each edge as seen from its source; None for undirected
+                edges.
         """
         entries = both_ways(source, target, weights, directions)
         return cls(*compressed(entries, num_nodes))
 
     def check(self) -> None:
-        """Raise DataError for invalid arrays, with which kernels would read out of bounds."""
+        """Raise DataError if the arrays are not valid, because kernels would then read outside of
+        arrays.
+        """
         ends, joined = self.indptr, self.indices
         fits = ends.ndim == joined.ndim == 1 and ends.size > 0 and ends.dtype == joined.dtype
         if not (fits and ends[0] == 0 and ends[-1] == joined.size and (np.diff(ends) >= 0).all()):
@@ -101,12 +108,14 @@ class Adjacency:
             raise DataError("The weights of the adjacency must be positive and finite.")
 
     def check_mapped(self) -> None:
-        """Check the range of all offsets and node numbers of arrays that are mapped from a file."""
+        """Raise an error if arrays from a file have offsets or node numbers outside the valid
+        range.
+        """
         self.check_offsets()
         self._check_nodes(self.indices)
 
     def check_offsets(self) -> None:
-        """Check the range of all offsets of arrays that are mapped from a file."""
+        """Raise an error if arrays from a file have offsets outside the valid range."""
         if self.origin:
             ends = self.indptr
             check_offsets(ends[:-1], ends[1:], self.indices.size, self.origin)
@@ -127,7 +136,7 @@ class Adjacency:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether edges have weights."""
+        """Whether edges have weights other than 1."""
         return self.weights is not None
 
     @property
@@ -136,7 +145,7 @@ class Adjacency:
         return self.directions is not None
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of each node.
+        """Return the number of neighbours of each given node.
 
         Args:
             nodes: Node numbers; None for all nodes.
@@ -150,7 +159,7 @@ class Adjacency:
         return stops - starts
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Return the weighted degree of each node, which normalisation uses.
+        """Return the sum of edge weights of each node, as normalisation uses it.
 
         Args:
             nodes: Node numbers; None for all nodes.
@@ -162,7 +171,8 @@ class Adjacency:
 
     @cached_property
     def _sums(self) -> FloatArray:
-        # Sum all nodes once; otherwise each query with a hub as neighbour would read its edges.
+        # Compute the sums of all nodes once. Otherwise each query with a hub as neighbour would
+        # read all edges of the hub.
         self.check_offsets()
         sums, weights = np.zeros(self.num_nodes), cast(Weights, self.weights)
         for start in range(0, self.num_nodes, NODES_AT_ONCE):
@@ -173,9 +183,10 @@ class Adjacency:
         return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of neighbours of each node, and the neighbours node by node.
+        """Return the number of neighbours of each given node, and one array with the neighbours of
+        all these nodes.
 
-        The cost is proportional to the number of these neighbours.
+        The run time is proportional to the number of these neighbours.
         """
         counts, places = self._places(nodes)
         found = self.indices[places]
@@ -183,7 +194,7 @@ class Adjacency:
         return counts, found
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Return counts and neighbours like :meth:`neighbours`, and the weights of the edges.
+        """Like :meth:`neighbours`, but also return the weight of the edge to each neighbour.
 
         Weights are None if all weights are 1.
         """
@@ -194,7 +205,9 @@ class Adjacency:
         return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all entries of some nodes; row ``i`` of the entries is ``nodes[i]``."""
+        """Return all entries of the given nodes; row ``i`` of the result has the entries of
+        ``nodes[i]``.
+        """
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
@@ -206,14 +219,16 @@ class Adjacency:
         )
 
     def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of entries of each node, and their positions in ``indices``."""
+        """Return the number of entries of each given node, and the positions of these entries in
+        ``indices``.
+        """
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
         return counts, offsets + np.arange(offsets.size)
 
     def induced(self, nodes: IntArray) -> "Adjacency":
-        """Return the edges between some nodes, which are renumbered 0, 1, 2 …
+        """Return the edges between the given nodes; these nodes are renumbered 0, 1, 2 …
 
         Args:
             nodes: Node numbers, ascending.
@@ -235,31 +250,33 @@ class Adjacency:
         return Adjacency(ends, columns[inside], weights, directions, counted)
 
     def counting_all(self) -> "Adjacency":
-        """Return a copy whose induced parts are normalised by the degrees of the whole graph."""
+        """Return a copy whose subgraphs (:meth:`induced`) are normalised by the degrees of the
+        whole graph.
+        """
         return replace(self, counted=self.weighted_degrees())
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Return every undirected edge once, as arrays of lower and higher node numbers."""
+        """Return each undirected edge once, as two arrays: its lower and its higher node number."""
         rows = self.entries().rows
         once = rows < self.indices
         return rows[once], self.indices[once]
 
     def entries(self) -> Entries:
-        """Return all entries, row by row."""
+        """Return all entries of the adjacency, row by row."""
         self.check_mapped()
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "Adjacency":
-        """Return the adjacency with only some of the edges.
+        """Return an adjacency with only some of the edges.
 
         Args:
-            kept: Mask of the edges to keep, in the order of :meth:`edges`.
+            kept: Boolean mask of the edges to keep, in the order of :meth:`edges`.
         """
         return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, kept)
 
     def renumbered(self, place: IntArray, num_nodes: int) -> "Adjacency":
-        """Return the adjacency with renumbered nodes.
+        """Return the same edges with other node numbers.
 
         Args:
             place: New number of each node; -1 to remove the node and its edges.
@@ -269,7 +286,7 @@ class Adjacency:
         return self._rebuilt(place, num_nodes, (place[source] >= 0) & (place[target] >= 0))
 
     def widened(self, num_nodes: int) -> "Adjacency":
-        """Return the adjacency with isolated nodes appended, up to ``num_nodes`` nodes."""
+        """Return an adjacency with isolated nodes appended, so that it has ``num_nodes`` nodes."""
         kind = index_type(max(num_nodes, self.indices.size))
         new = np.full(num_nodes - self.num_nodes, self.indices.size)
         ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
@@ -289,12 +306,13 @@ class Adjacency:
     def along(
         self, direction: Directions | np.uint8, nodes: IntArray | None = None
     ) -> "csr_array[Any]":
-        """Return a matrix of 0 and 1 with the directed edges of each row.
+        """Return a matrix with 1 for each directed edge of the given nodes in one direction,
+        otherwise 0.
 
         Args:
             direction: ``OUT`` for edges that lead from the row to the column, ``IN`` for edges that
                 lead from the column to the row.
-            nodes: Nodes of the rows; None for all nodes.
+            nodes: Node number of each row of the matrix; None for all nodes.
         """
         asked = np.arange(self.num_nodes) if nodes is None else nodes
         owner, columns, _, directions = self.entries_of(asked)
@@ -307,15 +325,18 @@ class Adjacency:
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
-        r"""Matrix :math:`S = D^{-1/2} (A + I) D^{-1/2}`, with the degrees of ``A + I`` as ``D``."""
+        r"""Normalised adjacency :math:`S = D^{-1/2} (A + I) D^{-1/2}`, with the degrees of ``A +
+        I`` as ``D``.
+        """
         self.check_offsets()
         return self.rows_between(0, self.num_nodes, self.inverse_roots())
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
-        """Return some rows of ``S`` with only the columns they need, and the nodes of the columns.
+        """Return rows of ``S`` with only those columns that have entries, and the node number of
+        each column.
 
-        Only entries of the targets are read. Columns are in node order, so that the order of
-        summation in a row does not depend on the other rows of the batch.
+        Only edges of the targets are read. Columns are in node order, so that in a product the
+        order of summation does not depend on the other rows of the batch.
 
         Args:
             targets: Node numbers of the rows, unique and ascending.
@@ -330,11 +351,11 @@ class Adjacency:
         return csr_array((values, *places), shape=(targets.size, sources.size)), sources
 
     def rows_between(self, start: int, stop: int, roots: NDArray[np.float32]) -> "csr_array[Any]":
-        """Return consecutive rows of ``S`` with a column for every node.
+        """Return consecutive rows of ``S``, with a column for every node.
 
         Args:
-            start: First row.
-            stop: Row after the last one.
+            start: Number of the first row.
+            stop: Number of the last row plus one.
             roots: :math:`D^{-1/2}` of all nodes, from :meth:`inverse_roots`.
         """
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
@@ -349,7 +370,7 @@ class Adjacency:
         return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
 
     def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
-        r"""Return :math:`D^{-1/2}`, with the degrees of ``A + I`` as ``D``.
+        r"""Return the diagonal of :math:`D^{-1/2}` as an array; ``D`` has the degrees of ``A + I``.
 
         Args:
             nodes: Node numbers; None for all nodes.
@@ -358,7 +379,9 @@ class Adjacency:
         return roots.astype(np.float32)
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the unique nodes, ascending, and the position of each given node among them."""
+        """Return the distinct node numbers, ascending, and the position of each given number among
+        them.
+        """
         if nodes.size < self.num_nodes // 8:
             return np.unique(nodes, return_inverse=True)
         met = np.zeros(self.num_nodes, dtype=bool)

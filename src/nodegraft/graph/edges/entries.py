@@ -1,4 +1,4 @@
-"""Entries of adjacency matrices: CSR order, removal of duplicates, insertion of self loops."""
+"""Entries of adjacency matrices: sort them in CSR order, merge duplicates, insert self loops."""
 
 from typing import Any, NamedTuple
 
@@ -9,30 +9,34 @@ from scipy.sparse import coo_array, csr_array
 from nodegraft.graph.edges.matrix import IntArray, index_type
 
 OUT, IN = np.uint8(1), np.uint8(2)
-"""Direction flags: the edge leads from row to column (OUT), or from column to row (IN), or both."""
+"""Direction flags, as bits: OUT if the edge leads from row to column, IN if it leads from column to
+row.
+"""
 
 Weights = NDArray[np.float32]
 Directions = NDArray[np.uint8]
 
 
 class Entries(NamedTuple):
-    """Entries of an adjacency as arrays; every edge has an entry in the rows of both nodes."""
+    """Entries of an adjacency matrix as arrays; every edge has an entry in the rows of both its
+    nodes.
+    """
 
     rows: IntArray
-    """Row (node) of each entry."""
+    """Row (node number) of each entry."""
 
     columns: IntArray
-    """Column (neighbour) of each entry."""
+    """Column (node number of the neighbour) of each entry."""
 
     weights: Weights | None = None
-    """Weight of each entry; None if all are 1."""
+    """Weight of each entry; None if all weights are 1."""
 
     directions: Directions | None = None
-    """Direction of each edge: :data:`OUT`, :data:`IN` or both; None for undirected edges."""
+    """Direction flags of each entry: :data:`OUT`, :data:`IN` or both; None for undirected edges."""
 
 
 def weights_of(entries: Entries) -> Weights:
-    """Return the weight of each entry, which is 1 for entries without weights.
+    """Return the weight of each entry; 1 for all entries if they have no weights.
 
     Args:
         entries: Entries in any order.
@@ -43,7 +47,8 @@ def weights_of(entries: Entries) -> Weights:
 
 
 def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
-    """Convert weights to float32; return them and a mask of those that are positive and finite.
+    """Convert weights to float32; return them, and a mask of the weights that are positive and
+    finite.
 
     >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
     [True, False, False]
@@ -59,7 +64,9 @@ def both_ways(
     weights: Weights | None = None,
     directions: Directions | None = None,
 ) -> Entries:
-    """Return the entries of edges in both directions; duplicates are kept, self loops dropped."""
+    """Return two entries for each edge, one for each of its nodes; duplicates remain, self loops
+    are dropped.
+    """
     kept = source != target
     source, target = source[kept], target[kept]
     rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
@@ -78,7 +85,8 @@ def _turned(directions: Directions) -> Directions:
 def compressed(
     entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
 ) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
-    """Return offsets, columns, weights and directions in CSR format, without duplicates.
+    """Sort entries in CSR order without duplicates; return offsets, columns, weights and
+    directions.
 
     Duplicate entries get the largest of their weights and all of their directions.
 
@@ -86,7 +94,7 @@ def compressed(
         entries: Entries in any order.
         num_rows: Number of rows.
         num_columns: Number of columns; None for ``num_rows``.
-        summed: Whether weights of duplicate entries are summed instead.
+        summed: Whether duplicate entries get the sum of their weights instead.
     """
     rows, columns, weights, directions = entries
     num_nodes = num_rows if num_columns is None else num_columns
@@ -97,7 +105,7 @@ def compressed(
         kind = index_type(max(num_nodes, matrix.nnz))
         ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
         return ends, joined.astype(kind, copy=False), None, None
-    # Columns need no check, because every column also occurs as a row.
+    # Check only rows, because every column also occurs as a row.
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
     rows, columns, weights, directions = distinct(entries, summed=summed)
@@ -128,19 +136,19 @@ def distinct(entries: Entries, *, summed: bool = False) -> Entries:
 
 
 class LoopedRows(NamedTuple):
-    """Rows of A + I, with ascending columns in each row."""
+    """Rows of the matrix A + I in CSR format, with ascending columns in each row."""
 
     indptr: NDArray[np.int64]
     """Offset of the first entry of each row, followed by the number of entries."""
 
     columns: IntArray
-    """Neighbours of each row, and the row's own node."""
+    """Columns of the entries, row by row: the row's neighbours and the row's own node."""
 
     loops: NDArray[np.int64]
-    """Position of the self loop of each row."""
+    """Position of each row's self loop in ``columns``."""
 
     joined: NDArray[np.bool_]
-    """Whether each entry is a neighbour rather than a self loop."""
+    """Whether each entry is an edge to a neighbour; False for self loops."""
 
 
 def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> LoopedRows:
@@ -151,7 +159,7 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
     ([0, 1, 2, 1, 4], [0, 3, 5])
 
     Args:
-        targets: Node of each row.
+        targets: Node number of each row.
         counts: Number of neighbours of each row.
         neighbours: Neighbours of all rows, row by row and ascending within a row.
     """
@@ -172,15 +180,16 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
 def normalised_values(
     rows: LoopedRows, columns: IntArray, roots: NDArray[np.float32], weights: Weights | None
 ) -> NDArray[np.float32]:
-    """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`.
+    """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`, the normalised
+    adjacency.
 
     Args:
         rows: Rows of ``A + I``.
-        columns: Position in ``roots`` of the column of each entry.
-        roots: :math:`D^{-1/2}`.
+        columns: Column of each entry, as a position in ``roots``.
+        roots: :math:`D^{-1/2}`: inverse square root of the degree of each column's node.
         weights: Weight of each neighbour; None if all are 1.
     """
-    # np.take is twice as fast as indexing with an array.
+    # Use np.take, because it is twice as fast as indexing with an array.
     values: NDArray[np.float32] = np.take(roots, columns)
     values *= np.repeat(values[rows.loops], np.diff(rows.indptr))
     if weights is not None:

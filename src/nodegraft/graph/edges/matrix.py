@@ -1,8 +1,10 @@
-"""Row numbers, rows of dense or sparse matrices, and range checks for mapped arrays.
+"""Functions for row numbers, for rows of dense and sparse matrices, and for range checks of mapped
+arrays.
 
 Kernels of SciPy and torch do not check offsets and column numbers: with one flipped bit in a file
-they would read out of bounds. Therefore all numbers read from a mapped file are checked first,
-slice by slice. Arrays in memory have no origin and are not checked again.
+they would read out of bounds. Therefore all offsets and column numbers from a mapped file are
+checked before use, but only for those rows that are read. Arrays in memory are not checked again;
+they have no :data:`ORIGIN`.
 """
 
 from collections.abc import Sequence
@@ -15,13 +17,13 @@ from scipy.sparse import csr_array, issparse
 from nodegraft.base.errors import DamagedFileError, ParameterError
 
 ORIGIN = "origin"
-"""Attribute of a CSR matrix with the name of the file that it is mapped from."""
+"""Name of an attribute of CSR matrices, whose value is the name of the mapped file."""
 
 
 def check_offsets(
     starts: NDArray[Any], stops: NDArray[Any], size: int, origin: str, part: str = "indptr"
 ) -> None:
-    """Raise DamagedFileError for offsets that are negative, descending or out of bounds.
+    """Raise DamagedFileError if row offsets are negative, descending or too large.
 
     >>> check_offsets(np.array([0, 2]), np.array([2, 5]), 4, "edges.0")
     Traceback (most recent call last):
@@ -31,7 +33,7 @@ def check_offsets(
     Args:
         starts: Offset of the first entry of each row.
         stops: Offset after the last entry of each row.
-        size: Number of entries.
+        size: Number of entries of the matrix: no offset may be larger.
         origin: Name of the mapped file, for the error message.
         part: Name of the array, for the error message.
     """
@@ -45,21 +47,22 @@ def check_numbers(numbers: NDArray[Any], limit: int, origin: str, part: str = "i
     """Raise DamagedFileError for row or column numbers that are negative or too large.
 
     Args:
-        numbers: Row or column numbers.
-        limit: Number of rows or columns.
+        numbers: Row numbers or column numbers to check.
+        limit: Number of rows or columns: valid numbers are smaller.
         origin: Name of the mapped file, for the error message.
         part: Name of the array, for the error message.
     """
     if not numbers.size:
         return
-    # As unsigned integers, negative numbers are too large, too, so that one comparison is enough.
+    # Compare as unsigned integers, in which negative numbers are too large: one comparison is
+    # enough.
     unsigned = np.ascontiguousarray(numbers).view(f"u{numbers.dtype.itemsize}")
     if unsigned.max() >= limit:
         raise DamagedFileError(origin, f"a number in {part} is out of range")
 
 
 def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
-    """Mark a matrix as mapped from a file, so that its rows are checked when they are read.
+    """Mark a matrix as mapped from a file, so that each row is checked when it is read.
 
     Args:
         matrix: Matrix to mark; it is modified in place.
@@ -70,7 +73,8 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
 
 def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any]":
-    """Return some rows of a matrix; check their numbers if the matrix is mapped from a file.
+    """Return the rows of a matrix with the given numbers; check them first if the matrix is mapped
+    from a file.
 
     Args:
         matrix: Matrix in memory or mapped from a file.
@@ -87,7 +91,9 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
 
 
 def check_matrix(matrix: Any) -> None:
-    """Check all rows of a sparse matrix if it is mapped from a file; do nothing otherwise."""
+    """Check all rows of a sparse matrix that is mapped from a file; do nothing for other
+    matrices.
+    """
     origin = getattr(matrix, ORIGIN, "")
     if origin:
         check_offsets(matrix.indptr[:-1], matrix.indptr[1:], matrix.indices.size, origin)
@@ -101,7 +107,7 @@ Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """Return int32 if the largest number fits, else int64; int32 saves memory and time.
+    """Return the smallest index type that fits: int32 if possible to save memory, else int64.
 
     Args:
         largest: Largest number that must fit.
@@ -115,7 +121,7 @@ def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return some rows in float32; half precision is used for storage only.
+    """Return the rows of a matrix with the given numbers, converted to float32.
 
     Args:
         matrix: Dense or sparse matrix.
@@ -127,7 +133,8 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return the positions of numbers in a sorted array, and a mask of those that it contains.
+    """Look up numbers in a sorted array; return their positions, and a mask of the numbers that
+    were found.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()
@@ -142,7 +149,7 @@ def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.b
 
 
 def is_run(rows: IntArray) -> bool:
-    """Return whether row numbers are consecutive, so that a slice can replace them.
+    """Return whether row numbers are consecutive and ascending, so that a slice can replace them.
 
     >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
     [True, False, False]
@@ -156,7 +163,8 @@ def is_run(rows: IntArray) -> bool:
 
 
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return some rows in float32, as a read-only view if they are dense and consecutive.
+    """Return rows in float32; if they are dense and consecutive, as a read-only view without a
+    copy.
 
     >>> rows = np.eye(3, dtype=np.float32)
     >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]
@@ -174,10 +182,11 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def gram(matrix: Matrix) -> NDArray[np.float64]:
-    """Return the inner products of all pairs of rows, in double precision.
+    """Return the inner products of all pairs of rows of a matrix, in double precision.
 
-    The cost of a sparse product grows with the square of the entries in a column. Columns with many
-    entries are multiplied as a dense matrix, which is several times as fast on word counts.
+    The time of a sparse product grows with the square of the number of entries in a column. Columns
+    with many entries are multiplied as a dense matrix, which is several times as fast on word
+    counts.
 
     >>> gram(csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).tolist()
     [[5.0, 2.0], [2.0, 10.0]]
@@ -225,7 +234,7 @@ def normalise_rows(matrix: Matrix) -> Matrix:
 
 
 def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
-    """Multiply every column by its weight.
+    """Multiply every column of a matrix by the weight of the column.
 
     >>> weigh_columns(np.array([[3.0, 4.0]]), np.array([2.0, 0.5], dtype=np.float32)).tolist()
     [[6.0, 2.0]]

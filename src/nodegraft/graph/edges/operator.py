@@ -1,9 +1,10 @@
-"""Products with an adjacency or with sparse features, and their gradients.
+"""Products of trainable tensors with a constant matrix (an adjacency or sparse features), and their
+gradients.
 
-torch multiplies CSR matrices quickly, but its autograd for them is an order of magnitude slower and
-needs 64-bit indices. Therefore this module implements the gradient: for ``y = A x`` with a constant
-``A`` it is ``A^T dy``, a product with the stored transpose (``A`` itself if it is symmetric), with
-32-bit indices if they fit.
+torch multiplies CSR matrices quickly, but its own gradient of such a product is an order of
+magnitude slower and needs 64-bit indices. Therefore this module implements the gradient: for ``y =
+A x`` with a constant ``A`` it is ``A^T dy``, a product with the stored transpose (``A`` itself if
+it is symmetric), with 32-bit indices if they fit.
 """
 
 import warnings
@@ -22,8 +23,8 @@ from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, is_sparse
 CHUNK_ENTRIES = 1 << 16
 
 with warnings.catch_warnings():
-    # torch warns once per process about CSR tensors (beta) and about read-only arrays. Trigger and
-    # suppress both warnings here.
+    # Trigger and suppress two warnings here that torch gives once per process: CSR tensors are in
+    # beta, and arrays are read-only.
     warnings.simplefilter("ignore", UserWarning)
     torch.from_numpy(np.frombuffer(bytes(1), dtype=np.uint8))
     torch.sparse_csr_tensor(
@@ -32,7 +33,7 @@ with warnings.catch_warnings():
 
 
 class _ConstantTimes(torch.autograd.Function):
-    """Autograd function for ``matrix @ dense``, where only ``dense`` has a gradient.
+    """Autograd function for ``matrix @ dense``, in which only ``dense`` has a gradient.
 
     Second-order gradients work, too, because the gradient is a product of the same form.
     """
@@ -48,7 +49,7 @@ class _ConstantTimes(torch.autograd.Function):
 
 
 class Operator:
-    """Constant matrix that multiplies trainable tensors: ``operator @ tensor``.
+    """Constant matrix for products with trainable tensors: ``operator @ tensor``.
 
     >>> operator = Operator(csr_array(np.array([[0.0, 2.0], [1.0, 0.0]], dtype=np.float32)))
     >>> weight = torch.ones(2, 1, requires_grad=True)
@@ -69,19 +70,21 @@ class Operator:
 
     @property
     def matrix(self) -> Matrix:
-        """Matrix that was passed to the constructor."""
+        """Matrix that the constructor was given."""
         return self._matrix
 
     @property
     def forward_matrix(self) -> Tensor:
-        """Matrix as a dense or CSR torch tensor."""
+        """Matrix as a torch tensor, dense or CSR."""
         if self._forward is None:
             self._forward = _as_tensor(self._matrix)
         return self._forward
 
     @property
     def backward_matrix(self) -> Tensor:
-        """Transpose of the matrix as a torch tensor, created for the first gradient."""
+        """Transpose of the matrix as a torch tensor, which is created when the first gradient is
+        computed.
+        """
         if self._backward is None:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
@@ -91,7 +94,7 @@ class Operator:
 
     @property
     def transposed(self) -> "Operator":
-        """Transpose as an operator that shares the stored tensors."""
+        """Transpose as an operator, which shares the stored tensors with this one."""
         other = copy(self)
         other.shape = self.shape[::-1]
         other._forward, other._backward = self.backward_matrix, self.forward_matrix
@@ -99,7 +102,7 @@ class Operator:
 
     @property
     def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Row and column of every stored entry, row by row."""
+        """Row number and column number of every stored entry, row by row."""
         matrix = csr_array(self._matrix)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(matrix.indptr))
         return rows, matrix.indices.astype(np.int64)
@@ -110,10 +113,12 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """Return ``left @ right`` for constants, with torch for a dense and SciPy for a sparse factor.
+    """Return ``left @ right`` for constant matrices: with torch if `right` is dense, with SciPy if
+    it is sparse.
 
     A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
-    summed in order, so that results do not depend on how a kernel divides long rows among threads.
+    summed in order, because results would otherwise depend on how a kernel divides long rows among
+    threads.
 
     Args:
         left: Sparse matrix.
@@ -134,7 +139,7 @@ def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
 
 
 def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
-    """Return a matrix in which long rows are split into one row for each chunk."""
+    """Return a matrix in which each long row is split into several rows, one for each chunk."""
     long = np.flatnonzero(chunks > 1)
     cuts = [
         np.arange(matrix.indptr[row] + CHUNK_ENTRIES, matrix.indptr[row + 1], CHUNK_ENTRIES)
@@ -147,7 +152,7 @@ def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
 
 
 def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
-    """Return the sums of groups of consecutive rows; ``chunks`` are the sizes of the groups."""
+    """Add up groups of consecutive rows; ``chunks`` has the number of rows of each group."""
     first = np.cumsum(chunks) - chunks
     sums: FloatArray = parts[first]
     for row in np.flatnonzero(chunks > 1):
@@ -170,21 +175,24 @@ def _as_tensor(matrix: Matrix) -> Tensor:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Part of a graph that a network of ``len(hops)`` layers needs to embed some nodes.
+    """Input of a network with ``len(hops)`` layers for some nodes: only the part of the graph that
+    is needed to embed them.
 
-    The code of a forward pass is the same for the whole graph and for three of its nodes:
+    A network needs the same code for the whole graph as for a few nodes:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden
     """
 
     features: Operator
-    """Feature rows of the outermost nodes (``rings[0]``)."""
+    """Features of the outermost nodes, ``rings[0]``, with a row for each of them."""
 
     hops: tuple[Operator, ...]
-    """Slices of the normalised adjacency: ``hops[i]`` maps a tensor on the nodes ``rings[i]`` to
-    one on the nodes ``rings[i + 1]``."""
+    """Parts of the normalised adjacency: ``hops[i]`` maps a tensor with rows for ``rings[i]`` to a
+    tensor with rows for ``rings[i + 1]``.
+    """
 
     rings: tuple[IntArray, ...]
-    """Nodes of each ring, outermost first; the last ring has the requested nodes, and ``rings[i]``
-    contains ``rings[i + 1]``."""
+    """Node numbers of each ring. The last ring has the requested nodes; each earlier ring adds the
+    neighbours of the next one, so ``rings[i]`` contains ``rings[i + 1]``.
+    """

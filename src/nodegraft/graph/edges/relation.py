@@ -1,4 +1,4 @@
-"""Edges of one or several edge types, and their conversion to adjacencies."""
+"""Edges of one or several edge types, and functions that convert them to adjacencies."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,26 +26,29 @@ Pairs: TypeAlias = Iterable[tuple[Key, Key]] | NDArray[Any]
 
 @dataclass(frozen=True)
 class Relation:
-    """Edges of one edge type: pairs of node keys, with optional weights and direction.
+    """Edges of one edge type: pairs of node keys, with optional weights and a direction.
 
     >>> Relation([("a", "b"), ("b", "c")], weights=[1.0, 3.5], directed=True).directed
     True
     """
 
     pairs: Pairs
-    """Pairs of node keys, one for each edge. Self loops are dropped; duplicate edges, in either
-    direction, get the largest of their weights."""
+    """Pairs of node keys, one pair for each edge. Self loops are dropped. Duplicate edges, also in
+    the opposite direction, are merged and get the largest of their weights.
+    """
 
     weights: Sequence[float] | NDArray[Any] | None = None
-    """Positive weight of each edge, relative to a node's self loop of weight 1; None if all are 1.
+    """Positive weight of each edge; the self loop of a node has weight 1. None if all edges have
+    weight 1.
     """
 
     directed: bool = False
-    """Whether edges lead from the first to the second key of a pair. Features and heat spread along
-    edges in both directions in any case, but a method may also use the directions."""
+    """Whether each edge leads from the first to the second key of its pair. Features and heat
+    spread in both directions in any case, but some methods also use the direction.
+    """
 
     def adjacency(self, keys: NodeKeys) -> Adjacency:
-        """Return the edges as an adjacency.
+        """Convert the edges to an adjacency.
 
         Args:
             keys: Keys of all nodes, in row order.
@@ -54,7 +57,7 @@ class Relation:
         return by_rows(source, target, len(keys), self.weights, self.directed)
 
     def entries(self, keys: NodeKeys) -> Entries:
-        """Return the edges as entries in both directions, in the given order.
+        """Convert the edges to entries in both directions; duplicates remain.
 
         Args:
             keys: Keys of all nodes, in row order.
@@ -69,11 +72,11 @@ Edges: TypeAlias = Pairs | Relation | Mapping[str, Pairs | Relation]
 
 
 def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
-    """Return the edges of each edge type by its name.
+    """Return a mapping from the name of each edge type to its edges.
 
     Args:
         edges: Edges of one type, or a mapping from the name of each type to its edges.
-        unnamed: Name for edges that are given without a type.
+        unnamed: Name of the edge type if edges are given without a type.
     """
     given = edges if isinstance(edges, Mapping) else {unnamed: edges}
     for name in given:
@@ -86,13 +89,13 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
 
 
 def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str]) -> set[str]:
-    """Return the edge types that have a direction; raise DataError for an unknown edge type.
+    """Return the set of directed edge types; raise DataError for an unknown edge type.
 
     >>> kinds_with_direction("cites", ["cites", "like"]), kinds_with_direction(False, ["cites"])
     ({'cites'}, set())
 
     Args:
-        directed: Whether all edge types have a direction, or the names of those that have one.
+        directed: Whether all edge types are directed, or the names of the directed edge types.
         kinds: Names of all edge types.
     """
     if isinstance(directed, bool):
@@ -113,13 +116,13 @@ def by_rows(
     weights: Sequence[float] | NDArray[Any] | None,
     directed: bool,
 ) -> Adjacency:
-    """Return the adjacency of one edge type, after a check of the weights.
+    """Check the weights of the edges of one type, and return the edges as an adjacency.
 
     Args:
-        source: Row of the source node of each edge.
-        target: Row of the target node of each edge.
-        num_nodes: Number of nodes.
-        weights: Weight of each edge; None if all are 1.
+        source: Row number of each edge's source node.
+        target: Row number of each edge's target node.
+        num_nodes: Number of nodes of the graph.
+        weights: Weight of each edge; None if all weights are 1.
         directed: Whether edges lead from source to target.
     """
     return Adjacency.from_edges(
@@ -170,7 +173,8 @@ def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
 
 
 def merged(kinds: Sequence[Adjacency]) -> Adjacency:
-    """Merge the edges of several edge types; an edge of several types gets the largest weight.
+    """Merge the edges of several edge types; an edge that has several types gets the largest
+    weight.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -178,7 +182,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
     [1, 2]
 
     Args:
-        kinds: Adjacency of each edge type, for the same nodes; at least one.
+        kinds: Adjacency of each edge type; at least one, all with the same nodes.
     """
     if len(kinds) == 1:
         return kinds[0]
@@ -187,7 +191,7 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """Concatenate entries; the result has weights or directions if any part has them."""
+    """Concatenate entries; if any of them have weights or directions, the result has them, too."""
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
     return Entries(
@@ -207,7 +211,7 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
     [2.5, 2.5, 0.5, 0.5]
 
     Args:
-        kinds: Adjacency of each edge type, for the same nodes; at least one.
+        kinds: Adjacency of each edge type; at least one, all with the same nodes.
         weights: Weight of each edge type, at least 0.
     """
     if not any(weight > 0 for weight in weights):
@@ -218,11 +222,13 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
 
 
 def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
-    """Return weighted entries of edge types without directions; duplicates are to be summed.
+    """Multiply the entries of each edge type by its weight and concatenate them, without
+    directions; the caller adds up duplicates.
 
     Args:
-        parts: Entries of each edge type.
-        weights: Weight of each edge type; types of weight 0 are left out, at least one is above 0.
+        parts: Entries of each edge type, in the order of `weights`.
+        weights: Weight of each edge type; types of weight 0 are left out, at least one weight is
+            above 0.
     """
     worth = [
         (part, np.float32(weight))

@@ -1,4 +1,4 @@
-"""Products in blocks of rows, whose memory does not depend on the size of the graph."""
+"""Compute products in blocks of rows, so that memory does not depend on the size of the graph."""
 
 from bisect import bisect_right
 
@@ -10,18 +10,20 @@ from nodegraft.graph.edges.matrix import Matrix, check_matrix, is_sparse, nbytes
 from nodegraft.graph.edges.operator import multiply
 
 BLOCK_BYTES = 1 << 26
-"""Approximate memory of a block in bytes; a single row is never divided."""
+"""Default memory limit of a block in bytes. It is approximate, because a row is never split."""
 
 ENTRY_BYTES = 48
-"""Memory in bytes for each entry of the adjacency while its block is computed."""
+"""Memory in bytes for each adjacency entry of a block while the block is computed."""
 
 
 def block_bounds(
     adjacency: Adjacency, features: Matrix, block_bytes: int | None = None
 ) -> list[int]:
-    """Return the first row of each block, followed by the number of nodes.
+    """Divide rows into blocks of limited memory; return the first row of each block, then the
+    number of nodes.
 
-    Blocks with hubs have few rows. Results do not depend on the bounds of blocks.
+    Blocks that contain nodes with many edges have few rows. Results do not depend on the block
+    bounds.
 
     >>> star = Adjacency.from_edges(np.zeros(9, dtype=int), np.arange(1, 10), 10)
     >>> block_bounds(star, np.zeros((10, 2)), 320)
@@ -49,9 +51,11 @@ def block_bounds(
 
 
 def _costs(features: Matrix) -> tuple[int, int]:
-    """Return the memory in bytes for each output row, and for each entry of the adjacency."""
+    """Return the memory in bytes that each output row needs, and that each adjacency entry
+    needs.
+    """
     if is_sparse(features):
-        # An output row may have all non-zero entries of its neighbours.
+        # Assume the worst case: an output row has all non-zero entries of its neighbours.
         return 0, ENTRY_BYTES + nbytes(features) // max(1, features.shape[0])
     return 4 * int(features.shape[1]), ENTRY_BYTES
 
@@ -59,21 +63,22 @@ def _costs(features: Matrix) -> tuple[int, int]:
 def spread_rows(
     adjacency: Adjacency, roots: NDArray[np.float32], layer: Matrix, start: int, stop: int
 ) -> Matrix:
-    """Return consecutive rows of ``S @ layer``; no bit of a row depends on the other rows.
+    """Return consecutive rows of ``S @ layer``; each row is exactly the same, whatever the block
+    bounds.
 
     Args:
         adjacency: Edges of the graph.
         roots: :math:`D^{-1/2}` of all nodes.
         layer: Matrix with one row per node, from :func:`widened`; it may be mapped from disk.
-        start: First row.
-        stop: Row after the last one.
+        start: Number of the first row.
+        stop: Number of the last row plus one.
     """
     return multiply(adjacency.rows_between(start, stop, roots), layer)
 
 
 def widened(layer: Matrix) -> Matrix:
-    """Convert a dense matrix to float32 once, because each block would convert its neighbours
-    again; a sparse matrix is returned unchanged. Numbers of a mapped matrix are checked.
+    """Convert a dense matrix to float32 once, so that not each block converts its neighbours again.
+    Return a sparse matrix unchanged. Check the numbers of a matrix that is mapped from a file.
     """
     check_matrix(layer)
     return layer if is_sparse(layer) else np.asarray(layer, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Recompute cached rows that growth made stale, in slices between requests."""
+"""Recompute outdated rows in caches after growth of a graph, in small steps between requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from time import perf_counter
 from nodegraft.graph.view import GraphView
 
 SLICE = 4096
-"""Number of rows that are computed before ``until`` is checked again."""
+"""Number of rows to recompute before ``until`` is called again."""
 
 
 @dataclass(frozen=True)
 class Cleared:
-    """Number of recomputed rows, and the time that this took."""
+    """Number of recomputed rows, and the duration of the recomputation."""
 
     rows: int = 0
     """Number of recomputed rows, summed over all layers."""
@@ -22,7 +22,7 @@ class Cleared:
 
     @property
     def rate(self) -> float:
-        """Recomputed rows per second; 0 if no row was stale.
+        """Recomputed rows per second; 0 if no row was outdated.
 
         >>> Cleared(6000, 2.0).rate, Cleared().rate
         (3000.0, 0.0)
@@ -33,15 +33,16 @@ class Cleared:
 def clear_stale(
     view: GraphView, most: int | None = None, until: Callable[[], bool] = lambda: False
 ) -> Cleared:
-    """Recompute cached rows that growth made stale, one slice at a time.
+    """Recompute outdated rows in the caches of a graph that has grown, a small number at a time.
 
-    Results do not depend on this: a stale row that is not recomputed here is recomputed when it is
-    next read.
+    Results are the same without this call: an outdated row is recomputed at the latest when it is
+    read.
 
     Args:
-        view: View of the graph whose cached rows are recomputed.
-        most: Approximate maximum number of rows, because rows take memory; None for all.
-        until: Called before each slice; True ends the recomputation.
+        view: Graph or view whose cached rows are recomputed.
+        most: Approximate maximum number of rows to recompute, which limits memory; None for no
+            limit.
+        until: Function that is called repeatedly; the recomputation stops when it returns True.
     """
     start, rows = perf_counter(), 0
     while (most is None or rows < most) and not until():

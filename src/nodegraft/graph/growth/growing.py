@@ -1,10 +1,10 @@
-"""Growth of a graph: new nodes, edges and edge types, and reuse of the caches of earlier graphs.
+"""Add nodes, edges and edge types to a graph, and reuse the caches of the earlier graph.
 
 Row i of S^h X changes only if an edge was added at most h steps away from node i.
 ``Growth.within(h)`` marks the nodes whose rows may have changed in this way; cached rows of all
-other nodes stay valid. Graphs refer to their ancestors weakly, so they do not keep them in memory.
-All caches are rebuilt if growth touches more than an eighth of all nodes, removes nodes, adds an
-edge type, or adds weights or directions to an edge type that had none.
+other nodes stay valid. A graph has only weak references to earlier graphs, so it does not keep them
+in memory. All caches are rebuilt if growth touches more than an eighth of all nodes, removes nodes,
+adds an edge type, or adds weights or directions to an edge type that had none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,28 +31,30 @@ from nodegraft.graph.stores import stored_features
 Member = TypeVar("Member")
 
 GENERATIONS = 8
-"""Maximum number of ancestors that a graph remembers."""
+"""Maximum number of earlier graphs to which a graph has weak references."""
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Nodes that growth changed.
+    """Nodes whose edges changed when a graph grew.
 
     Row :math:`i` of :math:`S^h X` depends on the edges and degrees of the nodes up to ``h`` steps
     away from node :math:`i`. It has not changed if none of these nodes has a new edge.
     """
 
     adjacency: Adjacency
-    """The edges after growth."""
+    """Edges of the graph after growth."""
 
     touched: IntArray
-    """New nodes, and nodes whose edges of any type have changed; ascending."""
+    """Row numbers of new nodes, and of nodes whose edges of any type have changed; ascending."""
 
     _reach: Memo[NDArray[np.bool_]] = field(default_factory=Memo, init=False, repr=False)
-    """Cached results of :meth:`within`, by number of hops."""
+    """Cached results of :meth:`within`, by the number of hops."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
-        """Return for every node whether a changed node is at most `hops` steps away."""
+        """Return for every node whether a new or changed node is at most `hops` steps away from
+        it.
+        """
         return self._reach.get(hops, lambda: self._within(hops))
 
     def _within(self, hops: int) -> NDArray[np.bool_]:
@@ -67,23 +69,25 @@ class Growth:
         return reached
 
     def after(self, earlier: "Growth") -> "Growth":
-        """Return an earlier growth and this one, combined."""
+        """Combine this growth with the growth before it."""
         return Growth(self.adjacency, np.union1d(earlier.touched, self.touched))
 
 
 class Lineage(Generic[Member]):
-    """Ancestors of an object, as weak references so that unused ancestors can be freed."""
+    """Ancestors of a graph's cache: the caches of earlier graphs, as weak references so that unused
+    caches can be freed.
+    """
 
     def __init__(self) -> None:
         self._ancestors: list[tuple[ref[Member], Growth]] = []
 
     def grown_from(self, parent: Member, parents: "Lineage[Member]", growth: Growth) -> None:
-        """Record the parent of the object, and the ancestors of the parent.
+        """Record the parent of this lineage's owner, and all ancestors of the parent.
 
         Args:
-            parent: The object before growth.
-            parents: The lineage of the parent.
-            growth: The change from the parent to this object.
+            parent: Cache of the graph before growth.
+            parents: Lineage of the parent.
+            growth: Nodes that changed from the parent's graph to this graph.
         """
         older = [
             (reference, growth.after(since))
@@ -93,25 +97,30 @@ class Lineage(Generic[Member]):
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
-        """Return the growth since an ancestor; None if `ancestor` is not an ancestor."""
+        """Return the nodes that changed since an ancestor; None if the given object is not an
+        ancestor.
+        """
         found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)
 
 
 MOST_TOUCHED = 8
-"""If growth touches more than 1/MOST_TOUCHED of all nodes, no cache of the old graph is reused."""
+"""If growth changes more than 1/MOST_TOUCHED of all nodes, no cache of the earlier graph is
+reused.
+"""
 
 
 def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
-    """Append the features of new nodes to a feature matrix, after checks and a type conversion.
+    """Append the features of new nodes to a feature matrix; check the features and convert their
+    type.
 
     Args:
-        old: The feature matrix.
-        new: One row for each new node; it is converted to the number type of `old`.
+        old: Feature matrix of the graph before growth.
+        new: Feature matrix with one row per new node; it is converted to the number type of `old`.
         count: Number of new nodes.
 
     Raises:
-        DataError: The new rows have another number of rows or columns, or invalid values.
+        DataError: `new` has a wrong number of rows or columns, or invalid values.
     """
     if new.ndim != 2 or old.shape[1] != new.shape[1]:
         raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
@@ -131,12 +140,12 @@ def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
 def with_new_edges(
     kinds: Mapping[str, Adjacency], new: Mapping[str, Entries], num_nodes: int
 ) -> dict[str, Adjacency]:
-    """Return the edges of each edge type, with new edges added.
+    """Add new edges to the edges of each edge type; return the edges of all types.
 
     Args:
-        kinds: The edges of each type before growth.
-        new: The new edges of each type, in both directions; edge types may be new.
-        num_nodes: Number of nodes after growth.
+        kinds: Edges of each edge type before growth.
+        new: New edges of each edge type, with an entry in both directions; edge types may be new.
+        num_nodes: Number of nodes of the graph after growth.
     """
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
@@ -146,8 +155,9 @@ def with_new_edges(
     }
     if apart.keys() == kinds.keys() and new.keys() <= kinds.keys():
         return dict(apart)
-    # Either all edge types have separately stored rows or none has. Otherwise the types would have
-    # grown from different graphs, and there would be no single earlier graph to diffuse heat on.
+    # Store changed rows separately either for all edge types or for none. Otherwise edge types
+    # would have grown from different graphs, and there would be no single earlier graph to diffuse
+    # heat on.
     whole = {
         name: merged([edges.widened(num_nodes), Adjacency(*compressed(more[name], num_nodes))])
         if (after := grown[name]) is None
@@ -159,12 +169,14 @@ def with_new_edges(
 
 
 def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
-    """Return the rows of new nodes, and rows with new edges; ascending."""
+    """Return the row numbers of new nodes and of nodes with new edges, ascending."""
     return np.unique(np.concatenate([np.arange(before, now), *(entries.rows for entries in new)]))
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Return whether no edge type is new, and none has weights or directions for the first time."""
+    """Return whether growth added no edge type, and no weights or directions to an edge type
+    without them.
+    """
     return before.keys() == now.keys() and all(
         (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
         for name, edges in before.items()
@@ -172,16 +184,17 @@ def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjac
 
 
 FEWEST_KEYS, LARGEST_SHARE = 1024, 16
-"""Added keys are stored separately while there are at most FEWEST_KEYS of them, or at most
-1/LARGEST_SHARE of the number of old keys."""
+"""Keys of new nodes are stored separately from old keys if there are at most FEWEST_KEYS of them,
+or at most 1/LARGEST_SHARE of the number of old keys.
+"""
 
 
 class GrownKeys(NodeKeys):
-    """Keys of a graph, followed by added keys, without a copy of either.
+    """Keys of a graph before growth followed by the keys of new nodes, neither of which is copied.
 
     Args:
-        base: The keys before growth.
-        added: The keys of new nodes.
+        base: Keys of the graph before growth.
+        added: Keys of the new nodes.
     """
 
     def __init__(self, base: NodeKeys, added: NodeKeys) -> None:
@@ -190,7 +203,7 @@ class GrownKeys(NodeKeys):
 
     @property
     def origin(self) -> str:  # type: ignore[override]
-        """The files that the base keys are mapped from; empty for keys in memory."""
+        """Names of the files that the old keys are mapped from; empty for keys in memory."""
         return self.base.origin
 
     def __len__(self) -> int:
@@ -206,12 +219,12 @@ class GrownKeys(NodeKeys):
         return np.concatenate((self.base.values(), self.added.values()))
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return row numbers of keys, -1 for unknown keys."""
+        """Return the row numbers of keys; -1 for unknown keys."""
         rows, later = self.base.find(keys), self.added.find(keys)
         return np.where(later >= 0, later + len(self.base), rows)
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return the keys of rows as an array."""
+        """Return the keys of the given rows as an array."""
         asked = np.asarray(rows, dtype=np.int64)
         later = asked >= len(self.base)
         if not later.any():
@@ -222,24 +235,26 @@ class GrownKeys(NodeKeys):
         return keys
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return the rows of the `count` keys with the smallest hashes, sorted by hash."""
+        """Return a random sample of rows: the `count` rows whose keys have the smallest hashes,
+        sorted by hash.
+        """
         later = self.added.smallest_hashes(count) + len(self.base)
         rows = np.concatenate((self.base.smallest_hashes(count), later))
         return rows[hash_order(self.array_at(rows))[:count]]
 
 
 def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
-    """Append keys to the keys of a graph.
+    """Append the keys of new nodes to the keys of a graph.
 
     >>> with_keys(NodeKeys(["a", "b"]), ["c"]).at([2])
     ['c']
 
     Args:
-        keys: The keys of the graph.
-        more: The new keys, of the same type as the old ones.
+        keys: Keys of the graph before growth.
+        more: Keys of the new nodes, of the same type as the graph's keys.
 
     Raises:
-        DataError: A key exists already, or the keys have another type.
+        DataError: A new key exists already, or is of another type.
     """
     new = key_array(more)
     if not len(keys):

@@ -1,4 +1,6 @@
-"""Adjacency after growth: changed rows are stored separately, unchanged rows are not copied."""
+"""Adjacency after growth of a graph: changed rows are stored separately, unchanged rows are not
+copied.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
@@ -13,33 +15,39 @@ from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
 from nodegraft.graph.edges.relation import merged, merged_entries, weighed, weighed_entries
 
 FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
-"""Changed rows are stored separately if they have at most FEWEST_ENTRIES entries or, after a small
-growth, at most 1/LARGEST_SHARE of the entries of the base. Otherwise all rows are merged into one
-adjacency."""
+"""Changed rows are stored separately if they have at most FEWEST_ENTRIES entries, or after a small
+growth at most 1/LARGEST_SHARE of the entries before growth. Otherwise all rows are copied to one
+adjacency.
+"""
 
 FEW_NODES, FEW_EDGES = 100, 50
-"""A growth is small if at most 1/FEW_NODES (1 %) of all nodes and 1/FEW_EDGES (2 %) of all edge
-weights are new. After a small growth, heat still diffuses on the edges from before it."""
+"""A growth is small if at most 1/FEW_NODES (1 %) of all nodes are new and at most 1/FEW_EDGES (2 %)
+of the sum of all edge weights is new. After a small growth, heat still diffuses on the edges from
+before the growth.
+"""
 
 
 class GrownAdjacency(Adjacency):
-    """Adjacency with changed rows stored separately.
+    """Adjacency of a graph that has grown, with all changed rows stored separately from the old
+    ones.
 
-    A query reads only the rows that it needs; the arrays of the whole adjacency are built when they
-    are first read.
+    A query reads only the rows that it needs. The CSR arrays of the whole adjacency are computed
+    when one of them is first read.
 
     Args:
-        base: The adjacency before growth.
-        nodes: The nodes whose rows have changed, including all new nodes; ascending.
-        rows: The changed rows: row ``i`` is the row of ``nodes[i]``, columns are node numbers.
-        num_nodes: Number of nodes after growth.
+        base: Adjacency before growth.
+        nodes: Nodes whose rows have changed, including all new nodes; ascending.
+        rows: Changed rows after growth: row ``i`` is the row of ``nodes[i]``, columns are node
+            numbers.
+        num_nodes: Number of nodes of the graph after growth.
     """
 
     def __init__(self, base: Adjacency, nodes: IntArray, rows: Adjacency, num_nodes: int) -> None:
         is_apart = np.zeros(num_nodes, dtype=bool)
         is_apart[nodes] = True
         parts = {"base": base, "nodes": nodes, "apart": rows, "_is_apart": is_apart}
-        # Write to vars: the dataclass is frozen, and this subclass has properties for its fields.
+        # Write to vars, because the dataclass is frozen and this subclass replaces its fields by
+        # properties.
         vars(self).update(parts)
 
     base: Adjacency
@@ -49,7 +57,9 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def is_small_growth(self) -> bool:
-        """Whether at most 1 % of the nodes and 2 % of the weight of all edges are new."""
+        """Whether at most 1 % of the nodes are new, and at most 2 % of the sum of all edge weights
+        is new.
+        """
         old = self.nodes[self.nodes < self.base.num_nodes]
         before, now = self.base.weighted_degrees(old).sum(), self.apart.weighted_degrees().sum()
         new_nodes = self.num_nodes - self.base.num_nodes
@@ -60,7 +70,7 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def whole(self) -> Adjacency:
-        """Equal adjacency without separate rows."""
+        """Equal adjacency in which no rows are stored separately."""
         everyone = np.arange(self.num_nodes)
         ends = np.concatenate(([0], np.cumsum(self.degrees(everyone))))
         _, columns, weights, directions = self.entries_of(everyone)
@@ -69,32 +79,32 @@ class GrownAdjacency(Adjacency):
 
     @property
     def indptr(self) -> IntArray:
-        """CSR row offsets of :attr:`whole`."""
+        """CSR row offsets of the adjacency :attr:`whole`."""
         return self.whole.indptr
 
     @property
     def indices(self) -> IntArray:
-        """Columns of :attr:`whole`."""
+        """Node numbers of all neighbours, as in the adjacency :attr:`whole`."""
         return self.whole.indices
 
     @property
     def weights(self) -> Weights | None:
-        """Weights of :attr:`whole`."""
+        """Edge weights, as in the adjacency :attr:`whole`."""
         return self.whole.weights if self.is_weighted else None
 
     @property
     def directions(self) -> Directions | None:
-        """Directions of :attr:`whole`."""
+        """Direction flags, as in the adjacency :attr:`whole`."""
         return self.whole.directions if self.is_directed else None
 
     @property
     def counted(self) -> None:
-        """Always None: normalisation uses the degrees of these edges."""
+        """None, because normalisation uses the degrees of this adjacency itself."""
         return
 
     @property
     def num_nodes(self) -> int:
-        """Number of nodes, including isolated ones."""
+        """Number of nodes, including isolated nodes."""
         return self._is_apart.size
 
     @cached_property
@@ -115,7 +125,7 @@ class GrownAdjacency(Adjacency):
         return self.base.is_directed
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of each node in `nodes`; None for all nodes."""
+        """Return the number of neighbours of each node in `nodes`; of every node if it is None."""
         asked = np.arange(self.num_nodes) if nodes is None else nodes
         is_apart = self._is_apart[asked]
         found: IntArray = self.base.degrees(asked[~is_apart])
@@ -124,7 +134,7 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, self.apart.degrees(self._places_apart(asked[is_apart])))
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Return the sum of edge weights of each node in `nodes`; None for all nodes."""
+        """Return the sum of edge weights of each node in `nodes`; of every node if it is None."""
         if not self.is_weighted:
             return self.degrees(nodes)
         asked = np.arange(self.num_nodes) if nodes is None else nodes
@@ -136,17 +146,23 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, own)
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of neighbours of each node, and one array of all neighbours."""
+        """Return the number of neighbours of each given node, and one array with the neighbours of
+        all these nodes.
+        """
         counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Like :meth:`neighbours`, but also return the edge weights; None if all are 1."""
+        """Like :meth:`neighbours`, but also return the weight of the edge to each neighbour; None
+        if all weights are 1.
+        """
         entries = self.entries_of(nodes)
         return self.degrees(nodes), entries.columns, entries.weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return the stored edges of some nodes; row numbers are positions in `nodes`."""
+        """Return all entries of the given nodes; row ``i`` of the result has the entries of
+        ``nodes[i]``.
+        """
         is_apart = self._is_apart[nodes]
         theirs = self.base.entries_of(nodes[~is_apart])
         if not is_apart.any():
@@ -161,11 +177,11 @@ class GrownAdjacency(Adjacency):
         return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
 
     def counting_all(self) -> Adjacency:
-        """Return a copy whose subgraphs are normalised by the degrees of this adjacency."""
+        """Return a copy whose subgraphs are normalised by the degrees of the whole adjacency."""
         return self.whole.counting_all()
 
     def widened(self, num_nodes: int) -> Adjacency:
-        """Return a copy with additional nodes that have no edges."""
+        """Return an adjacency with isolated nodes appended, up to `num_nodes` nodes."""
         return self.whole.widened(num_nodes)
 
     def _places_apart(self, nodes: IntArray) -> IntArray:
@@ -173,18 +189,18 @@ class GrownAdjacency(Adjacency):
 
 
 def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacency | None:
-    """Return an adjacency with added edges and nodes.
+    """Add edges and nodes to an adjacency.
 
-    An edge that exists already gets the larger of its two weights.
+    If a new edge exists already, it gets the larger of its two weights.
 
     Args:
-        before: The adjacency, which stays as it is.
-        new: Entries of the new edges, in both directions.
-        num_nodes: Number of nodes after growth.
+        before: Adjacency before growth, which is not modified.
+        new: Entries of the new edges, one in each direction.
+        num_nodes: Number of nodes of the graph after growth.
 
     Returns:
-        The adjacency; None if `new` has weights or directions and `before` has none, because then
-        all rows change.
+        The adjacency after growth; None if `new` has weights or directions but `before` does not,
+        because then all rows change.
     """
     if (new.weights is not None and not before.is_weighted) or (
         new.directions is not None and not before.is_directed
@@ -199,13 +215,13 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
 def with_rows(
     before: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """Return an adjacency with replaced rows; rows that changed in earlier growths stay separate.
+    """Replace rows of an adjacency; rows that earlier growths changed remain stored separately.
 
     Args:
-        before: The adjacency, which stays as it is.
-        nodes: The nodes whose rows are replaced, including all new nodes; ascending.
-        entries: All entries of their new rows, sorted and without duplicates.
-        num_nodes: Number of nodes after growth.
+        before: Adjacency before the change, which is not modified.
+        nodes: Nodes whose rows are replaced, including all new nodes; ascending.
+        entries: All entries of the replaced rows, sorted and without duplicates.
+        num_nodes: Number of nodes of the graph after growth.
     """
     base = before
     if isinstance(before, GrownAdjacency):
@@ -221,12 +237,13 @@ def with_rows(
 def with_rows_apart(
     base: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """Return an adjacency with replaced rows on top of `base`, even if `base` has grown itself.
+    """Replace rows of `base`, and store them separately from it, even if `base` has separate rows
+    itself.
 
     Args:
-        base: The adjacency, which stays as it is.
-        nodes: The nodes whose rows are replaced, including all new nodes; ascending.
-        entries: All entries of their new rows, sorted and without duplicates.
+        base: Adjacency before the change, which is not modified.
+        nodes: Nodes whose rows are replaced, including all new nodes; ascending.
+        entries: All entries of the replaced rows, sorted and without duplicates.
         num_nodes: Number of nodes of the result.
     """
     innermost = base
@@ -239,7 +256,7 @@ def with_rows_apart(
 
 
 def can_stay_apart(grown: GrownAdjacency) -> bool:
-    """Return whether the changed rows are few enough to be stored separately."""
+    """Return whether the changed rows of an adjacency are few enough to be stored separately."""
     entries = grown.apart.indices.size + grown.nodes.size
     few = entries * LARGEST_SHARE <= grown.base.indices.size and grown.is_small_growth
     fits = index_type(max(grown.num_nodes, 2 * grown.num_edges)) == grown.base.indices.dtype
@@ -247,13 +264,14 @@ def can_stay_apart(grown: GrownAdjacency) -> bool:
 
 
 def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
-    """Combine several edge types into one adjacency.
+    """Combine the edges of several edge types into one adjacency.
 
-    If each type stores its changed rows separately, so does the result.
+    If every edge type stores its changed rows separately, the result does, too.
 
     Args:
-        kinds: The edges of each type; either all or none have separately stored rows.
-        weights: The weight of each edge type; None merges the types.
+        kinds: Edges of each edge type; either all types store changed rows separately, or none
+            does.
+        weights: Weight of each edge type; None to merge the types without such weights.
     """
     grown = [kind for kind in kinds if isinstance(kind, GrownAdjacency)]
     if len(grown) == len(kinds):
@@ -269,15 +287,15 @@ def again_joined(
     weights: Sequence[float] | None,
     nodes: IntArray,
 ) -> Adjacency:
-    """Update an adjacency of several joined edge types after some rows have changed.
+    """Update the combined adjacency of several edge types after some rows have changed.
 
     The changed rows are stored separately if they are stored separately in every edge type.
 
     Args:
-        before: The joined adjacency before the change.
-        kinds: The edges of each type after the change.
-        weights: The weight of each edge type; None merges the types.
-        nodes: The nodes whose rows have changed in any edge type, ascending.
+        before: Combined adjacency before the change, from :func:`joined`.
+        kinds: Edges of each edge type after the change.
+        weights: Weight of each edge type; None to merge the types without such weights.
+        nodes: Nodes whose rows have changed in any edge type, ascending.
     """
     if weights is None and len(kinds) == 1:
         return kinds[0]
@@ -289,11 +307,11 @@ def again_joined(
 def joined_rows(
     kinds: Sequence[Adjacency], weights: Sequence[float] | None, nodes: IntArray
 ) -> Entries:
-    """Return the rows of some nodes, joined over all edge types.
+    """Return all entries of the given nodes, combined over all edge types.
 
     Args:
-        kinds: The edges of each type.
-        weights: The weight of each edge type; None merges the types.
+        kinds: Edges of each edge type.
+        weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Node numbers, ascending.
     """
     parts = [rows_of(kind, nodes) for kind in kinds]
@@ -305,7 +323,9 @@ def joined_rows(
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
-    """Return all entries of some nodes, with node numbers as row numbers."""
+    """Return all entries of the given nodes; their row numbers are node numbers, not positions in
+    `nodes`.
+    """
     entries = adjacency.entries_of(nodes)
     return entries._replace(rows=nodes[entries.rows])
 
@@ -313,7 +333,9 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
 def _woven(
     second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
 ) -> NDArray[Any]:
-    """Interleave two sequences: the mask marks the items of the second one."""
+    """Interleave two arrays: where the mask `second` is true, take the next item of
+    `second_part`.
+    """
     woven = np.empty(second.size, dtype=first_part.dtype)
     woven[~second], woven[second] = first_part, second_part
     return woven

@@ -1,4 +1,6 @@
-"""Additions to a graph on disk, stored as a few small arrays beside the unchanged graph files."""
+"""Nodes and edges that were added to a graph on disk, stored in small arrays beside the unchanged
+files of the graph.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,24 +24,29 @@ from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores import GraphStore
 
 GROWTH = "growth."
-"""Prefix of the names of arrays that hold additions."""
+"""Name prefix of arrays with added nodes and edges."""
 
 LARGEST_SHARE = 16
-"""Additions are stored separately if they have at most 1/LARGEST_SHARE of the graph's bytes."""
+"""Added nodes and edges are stored separately if they need at most 1/LARGEST_SHARE of the graph's
+bytes.
+"""
 
 _CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
-"""The names of the arrays of an adjacency."""
+"""Names of the arrays of an adjacency."""
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
-    """Return the additions to a graph on disk as arrays; None if they are too large.
+    """Return all nodes and edges that were added to a graph on disk as arrays; None if they are too
+    large.
 
-    They contain the keys and feature rows of new nodes, and all neighbours of nodes with new edges.
+    The arrays contain the keys and features of new nodes, and all edges of nodes that have a new
+    edge.
 
     Args:
-        before: The graph on disk. If it has grown before, the arrays include its earlier additions.
-        now: The graph that grew from it.
+        before: Graph on disk. If it has grown before, its earlier additions are included in the
+            result.
+        now: Graph that grew from `before`.
     """
     edges = {name: now.adjacency(name) for name in now.relations}
     if _base_keys(now.keys) is not _base_keys(before.keys) or edges.keys() != before.edges.keys():
@@ -63,12 +70,12 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
 def grown_store(
     base: MappedStore, growth: Mapping[str, StoredArray], files: Mapping[str, Path]
 ) -> MappedStore:
-    """Return a graph on disk with its additions.
+    """Return a graph on disk with nodes and edges that were added later.
 
     Args:
-        base: The graph on disk.
-        growth: The arrays of the additions, by name.
-        files: The file of each array.
+        base: Graph on disk without the additions.
+        growth: Descriptions of the arrays of :func:`growth_arrays`, by name.
+        files: Path of each array's file, by array name.
     """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
     arrays = under(
@@ -102,17 +109,21 @@ def _base_edges(edges: Adjacency) -> Adjacency:
 
 
 def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
-    """Return several edge types merged into one, computed only for rows that have changed."""
+    """Merge several edge types of a graph that has grown; recompute only the rows that have
+    changed.
+    """
     apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
     nodes = np.unique(np.concatenate(apart))
     return again_joined(_base_edges(before.merged), kinds, None, nodes)
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
-    """Return the changed rows of each edge type as arrays; None if a type was rebuilt.
+    """Return the changed rows of each edge type as arrays; None if all rows of a type were
+    recomputed.
 
     Args:
-        places: Number of each edge type in the graph, or :data:`MERGED` -> edges before and now.
+        places: Mapping from the number of an edge type, or :data:`MERGED`, to its edges before and
+            after growth.
     """
     found: Arrays = {}
     for place, (before, now) in places.items():
@@ -123,22 +134,24 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
 
 
 def edge_arrays(edges: Adjacency) -> Arrays:
-    """Return the arrays of an adjacency by name, without those that are None."""
+    """Return the arrays of an adjacency by name; arrays that are None are left out."""
     parts = {part: getattr(edges, part) for part in EDGE_PARTS}
     return {part: array for part, array in parts.items() if array is not None}
 
 
 def apart_arrays(grown: GrownAdjacency) -> Arrays:
-    """Return the nodes with changed rows, and these rows, as input of :func:`with_apart`."""
+    """Return the changed rows of an adjacency and their node numbers as arrays, for
+    :func:`with_apart`.
+    """
     return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
-    """Return an adjacency with the changed rows that :func:`apart_arrays` wrote.
+    """Return an adjacency with changed rows from the arrays of :func:`apart_arrays`.
 
     Args:
-        base: The adjacency before the change.
-        arrays: The changed rows.
+        base: Adjacency before the change.
+        arrays: Result of :func:`apart_arrays`.
         num_nodes: Number of nodes after the change.
     """
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
@@ -149,7 +162,7 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
 
 def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
-    """Return whether the types and shapes of the arrays are consistent."""
+    """Return whether types and shapes of the arrays of changed rows fit together."""
     numbers = nodes, rows.indptr, rows.indices
     beside = [part for part in (rows.weights, rows.directions) if part is not None]
     return (
@@ -160,8 +173,9 @@ def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Return whether all row and column numbers are valid. The arrays are small, so all of them are
-    read."""
+    """Return whether all node numbers and offsets of changed rows are valid. All values are read,
+    because the arrays are small.
+    """
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(
         (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)

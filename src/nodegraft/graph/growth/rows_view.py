@@ -1,10 +1,10 @@
-"""View of a graph with extra rows that are not stored in it and do not affect stored nodes.
+"""View of a graph with extra rows, which are not stored in the graph and do not affect its nodes.
 
-A row has its own features and edges to nodes of the graph; rows do not affect each other. If the
-graph had grown by one row, each neighbour of this row would have one more edge. So each row gets
-copies of its neighbours (twins) that have this edge. Up to two hops, S^h X of a row then equals its
-value after growth, while everything cached for the graph stays valid. Data that the view computes
-is freed with the view.
+A row has its own features and edges to nodes of the graph; rows do not affect each other. If a row
+were a node of the graph, each of its neighbours would have one more edge. So each row gets copies
+of its neighbours, called twins, which have this edge. For up to two hops, S^h X of a row then has
+the same value as if the row were added to the graph, and all caches of the graph stay valid. Data
+that the view computes is freed when the view is deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,31 +30,39 @@ from nodegraft.graph.stores import MemoryStore
 from nodegraft.graph.view import GraphView
 
 TWIN_DEGREE = 256
-"""Nodes with more edges get no twin: one more edge hardly changes their propagated features."""
+"""Maximum number of edges of a node that gets a twin. For nodes with more edges, one more edge
+hardly changes the propagated features.
+"""
 
 
 @dataclass(frozen=True)
 class NewRows:
-    """Rows that are not stored in a graph: features, and edges to nodes of the graph."""
+    """Extra rows that are not stored in a graph: their names, features, and edges to nodes of the
+    graph.
+    """
 
     names: list[Key]
-    """Name of each row in results."""
+    """Name of each extra row in results."""
 
     features: Matrix | None
-    """Feature rows; None if the graph has no features."""
+    """Feature matrix with one row per extra row; None if the graph has no features."""
 
     edges: Mapping[str, Entries]
-    """Edges by edge type: position in :attr:`names`, and row number of the graph's node."""
+    """Edges by edge type. The row of an entry is the position of the extra row in :attr:`names`;
+    its column is the row number of a node of the graph.
+    """
 
     notes: tuple[str, ...] = ()
-    """Sentences about values that are treated as missing."""
+    """Sentences about missing or invalid values in the rows, for the user."""
 
 
 class RowKeys(GrownKeys):
-    """Keys of a graph, followed by placeholder keys of extra rows, which cannot be looked up."""
+    """Keys of a graph followed by placeholder keys of extra rows; looking up a placeholder finds
+    nothing.
+    """
 
     def find(self, keys: "list[Key] | KeyArray") -> NDArray[np.int64]:  # type: ignore[override]
-        """Return row numbers of keys, -1 for unknown keys."""
+        """Return the row numbers of keys; -1 for unknown keys."""
         return self.base.find(keys)
 
 
@@ -62,10 +70,10 @@ class RowsView(GraphView):
     """View of a graph with extra rows that are not stored in it.
 
     Args:
-        base: The whole graph, perhaps with weighted edge types.
-        store: The nodes of the graph, followed by the extra rows.
+        base: Whole graph, possibly with weighted edge types.
+        store: Store with the nodes of the graph followed by the extra rows.
         names: Name of each extra row in results.
-        notes: Sentences about values that are treated as missing.
+        notes: Sentences about missing or invalid values in the rows, for the user.
     """
 
     def __init__(
@@ -73,26 +81,27 @@ class RowsView(GraphView):
     ) -> None:
         super().__init__(store, weights=base._weights)
         self.base = base
-        """The graph without the extra rows."""
+        """Graph without the extra rows."""
         self._own = store
         self._cache: _RowsCache = _RowsCache(base._cache, store, base._weights)
         self.names = names
         """Name of each extra row in results."""
         self.notes = notes
-        """Sentences about values that are treated as missing."""
+        """Sentences about missing or invalid values in the rows, for the user."""
         self.derived = Memo[Any]()
-        """Cache of what models compute for these rows; freed with the view."""
+        """Cache of data that models compute for the extra rows; it is freed with the view."""
 
     @classmethod
     def of(cls, graph: GraphView, new: NewRows) -> "RowsView":
-        """Return a view of a graph with extra rows.
+        """Create a view of a graph with extra rows.
 
         Args:
-            graph: The whole graph, perhaps with weighted edge types.
-            new: The extra rows.
+            graph: Whole graph, possibly with weighted edge types.
+            new: Extra rows with their features and edges.
         """
         before, count = graph._store, len(new.names)
-        # Methods may hash keys, so placeholders have the graph's key type. Nothing looks them up.
+        # Placeholders have the type of the graph's keys, because methods may hash keys. They are
+        # never looked up.
         own = [f"row {place}" for place in range(count)] if before.keys.is_text else range(count)
         keys = RowKeys(before.keys, NodeKeys(list(own)))
         features = before.feature_matrix
@@ -112,7 +121,7 @@ class RowsView(GraphView):
         return np.arange(self.base.num_nodes, self.num_nodes)
 
     def weighing(self, weights: Mapping[str, float]) -> "RowsView":
-        """Return a view of the graph with weighted edge types and these extra rows."""
+        """Return a view of these extra rows and the graph, with the given weights of edge types."""
         base = self.base.weighing(weights)
         return self if base is self.base else RowsView(base, self._own, self.names, self.notes)
 
@@ -120,11 +129,12 @@ class RowsView(GraphView):
         return self._cache.features_at(positions)
 
     def neighbour_means(self) -> tuple["csr_array[np.float32]", IntArray]:
-        """Return weights for the mean over each extra row's neighbours, and these neighbours.
+        """Return weights for computing the mean over the neighbours of each extra row, and these
+        neighbours.
 
-        A neighbour that has no edge in the stored graph gets no weight: whatever reached it would
-        come from the extra row itself. The weights of each row add up to 1, or to 0 if no neighbour
-        has a weight.
+        A neighbour without edges in the stored graph gets no weight, because it could have values
+        only from the extra row itself. The weights for an extra row add up to 1, or to 0 if no
+        neighbour has a weight.
         """
         counts, found, weights = self.weighted_neighbours(self.new_rows)
         has_edges = self._cache.has_edges(found)
@@ -137,7 +147,9 @@ class RowsView(GraphView):
 
 
 class _RowsCache(ViewCache):
-    """Cache of a graph with extra rows: data of stored nodes comes from the graph's own cache."""
+    """Cache of a graph with extra rows; data of stored nodes is taken from the cache of the
+    graph.
+    """
 
     def __init__(
         self, base: ViewCache, store: MemoryStore, weights: tuple[float, ...] | None
@@ -149,12 +161,14 @@ class _RowsCache(ViewCache):
         return self._beside(self._base.adjacency, self._store.relations, self._weights)
 
     def has_edges(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Return whether stored nodes have edges in the graph without the extra rows."""
+        """Return whether nodes have any edge in the graph without the extra rows."""
         return self._base.adjacency.degrees(nodes) > 0
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Edges of all directed edge types; of all edge types if none is directed."""
+        """Edges of all directed edge types, merged; of all edge types if none is directed. Edges of
+        extra rows are included.
+        """
         return self._beside(self._base.directed_edges, self._directed_types(), None)
 
     def _beside(
@@ -166,7 +180,9 @@ class _RowsCache(ViewCache):
 
     @cached_property
     def _twinned(self) -> tuple[Adjacency, IntArray]:
-        """Adjacency of nodes, extra rows and twins, and the node that each twin is a copy of."""
+        """Adjacency of stored nodes, extra rows and twins, and for each twin the number of the node
+        that it copies.
+        """
         base, nodes = self._base.adjacency, len(self._store.keys)
         own = rows_of(self.adjacency, np.arange(base.num_nodes, nodes))
         chosen = np.flatnonzero(base.degrees(own.columns) <= TWIN_DEGREE)
@@ -174,7 +190,9 @@ class _RowsCache(ViewCache):
         pairs = owners * nodes + own.columns[chosen]
 
         def replaced(rows: IntArray, columns: IntArray) -> IntArray:
-            """Replace columns by the row's twin of this node, if it has one."""
+            """In entries of extra rows, replace each column by the row's twin of this node, if
+            there is a twin.
+            """
             place = np.minimum(np.searchsorted(pairs, wanted := rows * nodes + columns), last)
             return np.where(pairs[place] == wanted, twins[place], columns)
 
@@ -202,11 +220,11 @@ class _RowsCache(ViewCache):
 
     @property
     def spreading(self) -> Adjacency:
-        """Edges that features are propagated along."""
+        """Edges along which features are propagated, including those of twins."""
         return self._twinned[0]
 
     def features_at(self, nodes: IntArray) -> Matrix:
-        """Return feature rows of stored nodes, extra rows and twins."""
+        """Return the features of stored nodes, extra rows and twins, given by their numbers."""
         stored, originals = len(self._store.keys), self._twinned[1]
         is_twin = nodes >= stored
         if is_twin.any():
@@ -219,7 +237,9 @@ class _RowsCache(ViewCache):
 
 
 class _RowPropagation(PropagatedFeatures):
-    """Rows of X, SX, S²X … for extra rows; rows of stored nodes come from the graph's cache."""
+    """Propagated features X, SX, S²X … of extra rows; those of stored nodes are taken from the
+    graph's cache.
+    """
 
     def __init__(self, cache: _RowsCache, base: PropagatedFeatures, hops: int) -> None:
         super().__init__(cache.spreading, cache._store.feature_matrix, hops)

@@ -1,4 +1,6 @@
-"""Matrix in several parts, so that appending rows does not copy the larger parts."""
+"""Matrix that is stored in several parts, so that rows can be appended without copying the larger
+parts.
+"""
 
 from typing import Any
 
@@ -15,12 +17,13 @@ from nodegraft.graph.edges.matrix import (
 )
 
 MERGED_SHARE = 4
-"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. This
-keeps the number of parts small and copies each row only a few times."""
+"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. So there
+are only a few parts, and each row is copied only a few times.
+"""
 
 
 class StackedRows:
-    """Immutable matrix whose rows are stored in several parts.
+    """Immutable matrix whose rows are divided among several parts.
 
     >>> rows = StackedRows((np.eye(8),)).with_rows(np.ones((1, 8)))
     >>> rows.shape, len(rows.parts), rows.take(np.array([8, 0])).sum(axis=1).tolist()
@@ -36,14 +39,14 @@ class StackedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """Number of rows and number of columns."""
         return int(self._starts[-1]), int(self.parts[0].shape[1])
 
     def with_rows(self, rows: Matrix) -> "StackedRows":
-        """Return the stack with rows appended.
+        """Return a matrix with rows appended to this one.
 
         Args:
-            rows: Rows with the same number of columns and the same number type.
+            rows: Rows to append, with the same number of columns and the same number type.
         """
         parts = [*self.parts, rows]
         while len(parts) > 1 and MERGED_SHARE * parts[-1].shape[0] >= parts[-2].shape[0]:
@@ -52,7 +55,7 @@ class StackedRows:
         return StackedRows(tuple(parts))
 
     def take(self, rows: IntArray) -> Matrix:
-        """Return some rows, in float32.
+        """Return the rows with the given numbers, converted to float32.
 
         Args:
             rows: Row numbers, in any order.
@@ -66,8 +69,8 @@ class StackedRows:
         if is_sparse(self.parts[0]):
             found = [take_rows(part, rows[places] - start) for part, places, start in parts]
             return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
-        # Read a row of the largest part for every position, then overwrite positions of other
-        # parts: this is cheaper than writing each row to its position.
+        # Read a row of the largest part for every position, then overwrite those that belong to
+        # other parts. This is cheaper than writing each row to its position.
         most = max(range(len(parts)), key=lambda part: chosen[part].size)
         part, _, start = parts[most]
         taken = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
@@ -76,7 +79,7 @@ class StackedRows:
         return taken
 
     def whole(self) -> Matrix:
-        """Return all rows as one matrix."""
+        """Return all rows as a single matrix."""
         for part in self.parts:
             check_matrix(part)
         if is_sparse(self.parts[0]):
@@ -85,24 +88,25 @@ class StackedRows:
 
 
 Stored = Matrix | StackedRows
-"""Feature rows as a graph stores them."""
+"""Feature matrix in the form in which a graph stores it."""
 
 
 def some_rows(stored: Stored, rows: IntArray) -> Matrix:
-    """Return some rows, in float32.
+    """Return the rows with the given numbers, converted to float32.
 
     Args:
-        stored: The matrix.
+        stored: Feature matrix of a graph.
         rows: Row numbers, in any order.
     """
     return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
 
 
 def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
-    """Return some rows that the caller must not change: consecutive rows are not copied.
+    """Return the rows with the given numbers, not copied if consecutive; callers must not modify
+    them.
 
     Args:
-        stored: The matrix.
+        stored: Feature matrix of a graph.
         rows: Row numbers, in any order.
     """
     if not isinstance(stored, StackedRows):
@@ -111,31 +115,34 @@ def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def in_one_piece(stored: Stored) -> Matrix:
-    """Return all rows as one matrix, without parts."""
+    """Return all rows of a feature matrix as a single matrix without parts."""
     return stored.whole() if isinstance(stored, StackedRows) else stored
 
 
 def holds_sparse(stored: Stored) -> bool:
-    """Return whether the matrix is sparse: only non-zero numbers are stored."""
+    """Return whether a feature matrix is sparse, so that only non-zero numbers are stored."""
     return is_sparse(parts_of(stored)[0])
 
 
 def num_stored(stored: Stored) -> int:
-    """Return the number of stored numbers: non-zero ones of a sparse matrix, all of a dense one."""
+    """Return the number of stored values: non-zero values of a sparse feature matrix, all values of
+    a dense one.
+    """
     return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 
 def parts_of(stored: Stored) -> tuple[Matrix, ...]:
-    """Return the parts of the matrix; a matrix without parts is its only part."""
+    """Return the parts of a feature matrix; for a matrix without parts, the matrix itself."""
     return stored.parts if isinstance(stored, StackedRows) else (stored,)
 
 
 def below(above: Matrix, rows: Matrix) -> Matrix:
-    """Stack two matrices vertically.
+    """Stack two matrices vertically; the result is sparse if `above` is sparse.
 
     Args:
-        above: The upper rows, dense or sparse.
-        rows: The lower rows: as many columns, and dense if `above` is dense.
+        above: Matrix with the upper rows, dense or sparse.
+        rows: Matrix with the lower rows, with as many columns as `above`; dense if `above` is
+            dense.
     """
     check_matrix(above)
     check_matrix(rows)

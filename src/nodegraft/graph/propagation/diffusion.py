@@ -1,4 +1,6 @@
-"""Heat diffusion from sets of nodes, by Chebyshev polynomials of the normalised adjacency."""
+"""Heat diffusion from sets of nodes along edges, computed by Chebyshev polynomials of the
+normalised adjacency.
+"""
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,25 +24,28 @@ from nodegraft.graph.propagation.set_mass import TOLERANCE, DiffusionTable, SetM
 from nodegraft.graph.stores import ArrayCache
 
 WIDTH = 8
-"""Number of sets in a batch. Smaller batches are padded with zero columns, so that rounding does
-not depend on the batch size. Fewer columns would take about the same time, because most of it is
-spent reading the neighbours' rows."""
+"""Number of node sets whose heat is computed together. If there are fewer, columns of zeros are
+added, so that rounding does not depend on their number. This costs little time, because most time
+is spent reading the neighbours' rows.
+"""
 
 CACHED_NUMBERS = 2**26
-"""Maximum size of the mass cache in numbers (256 MiB). Sets that a model needs are never evicted,
-even above this limit."""
+"""Maximum size of the cache of diffused mass, in numbers (256 MiB). The mass of sets that a model
+needs is never evicted, even above this limit.
+"""
 
 CACHED_ENTRIES = 2**27
-"""Maximum number of edge entries for which the normalised matrix is cached (a gigabyte). For larger
-graphs every product recomputes it in blocks of rows, with the same result."""
+"""Maximum number of adjacency entries for which the normalised adjacency is cached (a gigabyte).
+For a larger graph every product recomputes it in blocks of rows, with the same result.
+"""
 
 
 def chebyshev_coefficients(times: Sequence[float], error: float) -> NDArray[np.float64]:
     r"""Return the coefficients of :math:`e^{-t (1 - x)}` in Chebyshev polynomials on [-1, 1].
 
     :math:`c_0 = e^{-t} I_0(t)` and :math:`c_k = 2 e^{-t} I_k(t)`, with modified Bessel functions.
-    Each row has the coefficients of one time. Its last coefficients are set to 0 if their sum is
-    less than ``error``.
+    Each row of the result has the coefficients for one time :math:`t`. The last coefficients of a
+    row are set to 0 if their sum is less than ``error``.
 
     >>> chebyshev_coefficients([1.0], 0.01).round(3).tolist()
     [[0.466, 0.416, 0.1, 0.016]]
@@ -59,14 +64,14 @@ class Diffusion:
 
     .. math:: m = D^{-1/2} e^{-t (I - S)} s \approx D^{-1/2} \sum_{k \le K} c_k T_k(S) s
 
-    with :math:`s` the uniform distribution over a set's nodes and :math:`D` the degrees in
-    :math:`A + I`. For long times in a connected graph, heat :math:`e^{-t (I - S)} s` becomes
-    proportional to the root of the degree, and the mass :math:`m` becomes uniform, whatever set
-    they start from. A longer time :math:`t` reaches nodes further away; :math:`t` is also the mean
-    length of a continuous-time random walk. All times share one pass over the edges, because only
-    their coefficients differ. The polynomial degree :math:`K` grows with the logarithm of the
-    number of nodes, so that :data:`TOLERANCE` holds for graphs of every size. The mass of each set
-    is cached.
+    with :math:`s` the uniform distribution over a set's nodes and :math:`D` the degrees in :math:`A
+    + I`. For a long time :math:`t` in a connected graph, heat :math:`e^{-t (I - S)} s` becomes
+    proportional to the root of the degree, and the mass :math:`m` becomes uniform, whatever the set
+    is. A longer time :math:`t` reaches nodes further away; :math:`t` is also the mean length of a
+    continuous-time random walk. The results for all times are computed in a single pass over the
+    edges, because only the coefficients differ. The polynomial degree :math:`K` grows with the
+    logarithm of the number of nodes, so that :data:`TOLERANCE` holds for graphs of every size. The
+    mass of each set is cached.
 
     Heat is symmetric, mass is not: the mass at node :math:`i` from :math:`j` is
     :math:`\sqrt{D_j / D_i}` times the mass at :math:`j` from :math:`i`.
@@ -77,16 +82,16 @@ class Diffusion:
     [[[2.18], [0.16]]]
 
     Args:
-        adjacency: Edges that heat diffuses along.
+        adjacency: Edges along which heat diffuses.
         times: Diffusion times, above 0.
-        array_cache: Cache on disk for mass; None for a cache in memory only.
+        array_cache: Cache on disk for the diffused mass; None for a cache in memory only.
     """
 
     def __init__(
         self, adjacency: Adjacency, times: Sequence[float], array_cache: ArrayCache | None = None
     ) -> None:
         self.adjacency = adjacency
-        """Edges that heat diffuses along."""
+        """Edges along which heat diffuses."""
         self.times = tuple(times)
         """Diffusion times."""
         error = TOLERANCE / np.sqrt(max(adjacency.num_nodes, 1))
@@ -95,26 +100,28 @@ class Diffusion:
         self._mass_cache = MassCache(self._given_cache.under("heat", list(times), [TOLERANCE]))
         self._cache: dict[bytes, SetMass] = {}
         self._lasting: frozenset[bytes] = frozenset()
-        """Sets of the last call with `lasting`; they are not evicted from the cache."""
+        """Node sets of the last call with `lasting`; their mass is never evicted from the cache."""
         self._lock = Lock()
 
     @property
     def before(self) -> "Diffusion":
-        """Diffusion on the graph before its growth; itself, because these edges have not grown."""
+        """Heat diffusion on the graph before growth; this object itself, because its graph has not
+        grown.
+        """
         return self
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
-        """Return the mass of sets at all nodes.
+        """Return a table of the mass at all nodes that diffuses from each set of nodes.
 
         Args:
-            starts: Sets of nodes, as in :meth:`mass`.
+            starts: Sets of nodes from which heat diffuses, as in :meth:`mass`.
             lasting: Whether these sets will be needed again. If so, they stay cached until the next
                 call with `lasting`, and their mass is written to the array cache.
         """
         return DiffusionTable(self.mass(starts, lasting), self.adjacency.num_nodes)
 
     def with_array_cache(self, array_cache: ArrayCache) -> "Diffusion":
-        """Return a copy that uses another array cache and shares the cached mass."""
+        """Return a copy that has another array cache on disk and the same mass cached in memory."""
         if array_cache == self._given_cache:
             return self
         copy = Diffusion(self.adjacency, self.times, array_cache)
@@ -123,15 +130,15 @@ class Diffusion:
         return copy
 
     def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
-        """Return the mass of each set.
+        """Return the mass at all nodes that diffuses from each set of nodes.
 
         Args:
-            starts: Sets of nodes that heat starts from, the same amount at each node; a repeated
-                node counts as often as it occurs.
+            starts: Sets of nodes from which heat diffuses. Each node of a set starts with the same
+                amount of heat; a node that is listed twice starts with twice as much.
             lasting: Whether these sets will be needed again, as in :meth:`table`.
         """
         by_name = {start.tobytes(): start for start in starts}
-        # The lock prevents a thread from evicting mass that another thread needs.
+        # Hold the lock until the end, so that no other thread evicts the mass that is returned.
         with self._lock:
             if lasting:
                 self._lasting = frozenset(by_name)
@@ -149,7 +156,8 @@ class Diffusion:
         shape = len(self.times), self.adjacency.num_nodes
         for name, start in starts.items():
             arrays = self._mass_cache.get(start)
-            # A file with another shape belongs to another graph: treat it as missing.
+            # Compute the mass again if the file has another shape, because it then belongs to
+            # another graph.
             if arrays is None or arrays["mass"].shape != shape:
                 missing[name] = start
             else:
@@ -161,14 +169,14 @@ class Diffusion:
             self._cache |= dict(zip(some, mass, strict=True))
 
     def _trim(self, needed: Container[bytes]) -> None:
-        """Evict the oldest mass that is not needed while the cache is too large."""
+        """While the cache is too large, evict the oldest mass except that of the needed sets."""
         held = sum(entry.mass.size for entry in self._cache.values())
         for name in list(self._cache):
             if held > CACHED_NUMBERS and name not in needed:
                 held -= self._cache.pop(name).mass.size
 
     def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
-        """Compute the mass of at most :data:`WIDTH` sets."""
+        """Compute the mass that diffuses from up to :data:`WIDTH` sets of nodes."""
         latest = np.zeros((self.adjacency.num_nodes, WIDTH), dtype=np.float32)
         for column, start in enumerate(starts):
             np.add.at(latest[:, column], start, np.float32(1.0 / start.size))
@@ -183,17 +191,18 @@ class Diffusion:
                 before, latest = latest, following
             for total, coefficient in zip(mass, coefficients.tolist(), strict=True):
                 if coefficient:
-                    # Like total += coefficient * latest, without a temporary array.
+                    # Compute total += coefficient * latest without a temporary array.
                     torch.from_numpy(total).add_(torch.from_numpy(latest), alpha=coefficient)
         np.maximum(mass, 0.0, out=mass)
-        # Without this division mass would mostly reflect the degrees of nodes, not the set.
+        # Divide by the root of the degree, because mass would otherwise depend mostly on the
+        # degree, not on the set.
         mass *= self._inverse_roots[:, None]
-        # Each set gets its own copy, so that evicting it from the cache frees its memory.
+        # Copy the mass of each set, so that evicting it from the cache frees its memory.
         copies = (np.ascontiguousarray(mass[:, :, column]) for column in range(len(starts)))
         return [SetMass.summed(copy, self._inverse_roots) for copy in copies]
 
     def _spread(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Multiply columns by S, in blocks of rows."""
+        """Return S times a matrix, computed in blocks of rows."""
         product = np.empty_like(columns)
         for start, stop, rows in self._row_blocks():
             product[start:stop] = multiply(rows, columns)
@@ -222,15 +231,15 @@ LISTED = "cached sets"
 
 
 class MassCache:
-    """Cache on disk of the mass that diffuses from sets of nodes.
+    """Cache on disk of the mass that diffuses from each set of nodes.
 
-    Each set has its own file. A list contains the cached sets, most recently used first. It keeps
-    the sets of the current model and at most as many older ones, so that two versions can be used
-    in turn. All other sets, such as those of previews, are removed.
+    The mass of each set is in its own file. A further file lists the cached sets, most recently
+    used first: the sets of the current model, and at most as many older sets, so that two versions
+    of a model can be used in turn. Files of all other sets are removed.
 
     Args:
-        array_cache: Cache that the files are written to.
-        depends_on: Parts of the cache key in addition to the set.
+        array_cache: Cache on disk in which the files are stored.
+        depends_on: Values that are part of every cache key, in addition to the set of nodes.
     """
 
     def __init__(self, array_cache: ArrayCache, *depends_on: HashPart) -> None:
@@ -240,18 +249,19 @@ class MassCache:
         self._latest: Collection[bytes] = ()
 
     def get(self, start: IntArray) -> Arrays | None:
-        """Return the cached mass of a set; None if it must be computed."""
+        """Return the cached mass of a set of nodes; None if it is not cached."""
         found = self._array_cache.get(*self._depends_on, start)
         if found is not None:
             self._there.add(start.tobytes())
         return found
 
     def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
-        """Cache the mass of the sets that a model needs, and remove the least recently used sets.
+        """Store the mass of the sets that a model needs; remove the sets that were not used
+        recently.
 
         Args:
-            starts: The sets, by their bytes.
-            mass: Function that returns the mass of a set, given its bytes.
+            starts: Mapping from the bytes of a set's array to the array of its nodes.
+            mass: Function that returns the mass of a set, given the bytes of the set's array.
         """
         if not starts or not self._array_cache.keeps or starts.keys() == self._latest:
             return

@@ -1,4 +1,6 @@
-"""Propagated features X, SX, S²X … without trainable parameters."""
+"""Propagated features X, SX, S²X …: products of powers of the normalised adjacency S with the
+features X.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,26 +25,31 @@ from nodegraft.graph.growth.stacked import (
 )
 
 KEPT_NUMBERS = 2**26
-"""Maximum size of the cache of dense rows of one power, in numbers (256 MiB)."""
+"""Maximum size of the cache of single dense rows, for each power of S, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
-"""After 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed: a row
-takes less time in a large batch."""
+"""If at least 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed,
+because a row takes less time in a large batch.
+"""
 
 
 STALE, UNMADE = -1, -2
-"""Markers in place of a position: the row was cached but has changed, or was never computed."""
+"""Markers for rows without a position in the cache: STALE if the row was cached but has changed,
+UNMADE if it was never computed.
+"""
 
 MOST_ROWS = 2
-"""Outdated rows are removed when a layer stores more than this many rows for each valid one."""
+"""Outdated rows are removed when a layer stores more than MOST_ROWS rows for each valid row."""
 
 
 class KeptLayer:
-    """Layer whose rows are computed when they are first read, and cached.
+    """Layer of propagated features, whose rows are computed when they are first read, and then
+    cached.
 
     Args:
-        rows: The cached rows.
-        places: Position of each node's row in `rows`, or :data:`STALE`, or :data:`UNMADE`.
+        rows: Cached rows.
+        places: Position in `rows` of each node's row; :data:`STALE` or :data:`UNMADE` for rows
+            without one.
         most: Maximum number of cached rows; None for no limit.
     """
 
@@ -53,12 +60,12 @@ class KeptLayer:
 
     @classmethod
     def of(cls, rows: Stored) -> "KeptLayer":
-        """Return a complete layer."""
+        """Create a layer whose rows are all cached."""
         return cls(rows, np.arange(rows.shape[0]))
 
     @classmethod
     def empty(cls, nodes: int, columns: int, most: int) -> "KeptLayer":
-        """Return a dense layer without cached rows.
+        """Create a dense layer without cached rows.
 
         Args:
             nodes: Number of nodes.
@@ -72,7 +79,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return how many rows of some nodes are missing or stale.
+        """Return for how many of the given nodes no valid row is cached.
 
         Args:
             nodes: Node numbers, each once.
@@ -81,11 +88,11 @@ class KeptLayer:
 
     @property
     def stale(self) -> IntArray:
-        """Nodes whose cached rows must be recomputed, ascending."""
+        """Nodes whose cached rows have changed and must be recomputed, ascending."""
         return np.flatnonzero(self._places == STALE)
 
     def grown(self, changed: NDArray[np.bool_]) -> "KeptLayer":
-        """Return the layer after growth of the graph, with changed rows marked as stale.
+        """Return the layer after growth of the graph, in which changed rows are marked as stale.
 
         Args:
             changed: Whether the row of each node has changed, for all nodes after growth.
@@ -102,11 +109,12 @@ class KeptLayer:
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
-        """Return the rows of some nodes; compute missing ones, and cache them if they fit.
+        """Return the rows of the given nodes; compute missing rows, and cache them unless the cache
+        is full.
 
         Args:
             nodes: Node numbers, each once and ascending.
-            make: Function that computes the rows of nodes.
+            make: Function that computes the rows of given nodes.
         """
         missing = nodes[self._places[nodes] < 0]
         if missing.size:
@@ -120,10 +128,10 @@ class KeptLayer:
 
 
 class LayersOnDisk(Protocol):
-    """Interface of stored layers: complete products of the features with powers of S."""
+    """Interface of layers on disk: complete products of powers of S with the features."""
 
     def layer(self, power: int) -> Matrix | None:
-        """Return the product with one power of S; None until it is complete.
+        """Return the layer for one power of S; None while it is incomplete.
 
         Args:
             power: Power of S, at least 1.
@@ -133,11 +141,11 @@ class LayersOnDisk(Protocol):
 class PropagatedFeatures:
     r"""Rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency, with a cache.
 
-    A row is computed from the rows of its neighbours; its value does not depend on the batch, to
-    the last bit. While few rows are read, only these are computed, and dense rows are cached. After
-    many rows of a layer were computed, the whole layer is computed, block by block, and cached. The
-    last layer is never computed as a whole: its dense rows are cached one by one, its sparse rows
-    are not cached because each hop adds non-zero entries.
+    A row is computed from the rows of its neighbours. The result is the same to the last bit for
+    every batch. As long as only a few rows are read, only these are computed; dense rows are
+    cached. When many rows of a layer were computed, the whole layer is computed in blocks and
+    cached. The last layer is never computed as a whole: its dense rows are cached one by one, its
+    sparse rows are not cached because each hop adds non-zero entries.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 2)
     >>> propagated = PropagatedFeatures(pair, np.array([[2.0], [4.0]]), hops=1)
@@ -145,10 +153,10 @@ class PropagatedFeatures:
     [[3.0], [3.0]]
 
     Args:
-        adjacency: Edges that features are propagated along.
-        features: One row per node (:math:`X`).
+        adjacency: Edges along which features are propagated.
+        features: Feature matrix :math:`X` with one row per node.
         hops: Largest power of :math:`S`.
-        on_disk: Stored layers to use if they are complete, including the last one; None for none.
+        on_disk: Layers on disk, which are used if they are complete; None if there are none.
     """
 
     def __init__(
@@ -164,12 +172,16 @@ class PropagatedFeatures:
         self._kept: dict[int, Stored] = {0: features}
         self._some: dict[int, KeptLayer] = {}
         self._grown: frozenset[int] = frozenset()
-        """Powers whose whole layer was cached when the graph grew; most rows are still valid."""
+        """Powers of S for which the whole layer was cached when the graph grew; most of these rows
+        are still valid.
+        """
         self._made = [0] * (hops + 1)
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """Return a matrix for each power of S, with one row for each node, in the given order."""
+        """Return the rows of the given nodes, in the given order, as one matrix for each power of
+        S.
+        """
         powers = range(self._hops + 1)
         if nodes.size < 2 or (np.diff(nodes) > 0).all():
             return [self._power(power, nodes) for power in powers]
@@ -177,7 +189,9 @@ class PropagatedFeatures:
         return [take_rows(self._power(power, targets), place) for power in powers]
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
-        """Return rows of one power of S, for distinct ascending nodes."""
+        """Return the rows of given nodes for one power of S; nodes must be distinct and
+        ascending.
+        """
         if self._is_kept(power):
             return rows_to_read(self._kept[power], nodes)
         with self._lock:
@@ -191,8 +205,9 @@ class PropagatedFeatures:
         return self._hop(power, nodes)
 
     def _some_of(self, power: int) -> KeptLayer | None:
-        """Return the cache of single rows of a layer; None for sparse rows, which would be too
-        large."""
+        """Return the cache of single rows for one power of S; None for sparse rows, which would be
+        too large.
+        """
         first = self._kept[0]
         if power not in self._some and not holds_sparse(first):
             nodes, columns = first.shape
@@ -203,8 +218,8 @@ class PropagatedFeatures:
     def _is_worth_keeping(self, power: int) -> bool:
         if power == self._hops or power in self._grown:
             return False
-        # Single sparse rows are not cached: once as many rows as there are nodes were computed, the
-        # whole layer is cheaper.
+        # Single sparse rows are not cached. So compute the whole layer when the number of computed
+        # rows reaches the number of nodes.
         share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
         return share * self._made[power] >= self._adjacency.num_nodes
 
@@ -225,12 +240,14 @@ class PropagatedFeatures:
         features: Stored,
         changed: Callable[[int], NDArray[np.bool_]],
     ) -> "PropagatedFeatures":
-        """Return the propagated features after growth of the graph; unchanged rows stay cached.
+        """Return the propagated features after growth of the graph; rows that did not change stay
+        cached.
 
         Args:
-            adjacency: Edges after growth.
-            features: Features after growth.
-            changed: Function that returns, for a power of S, whether each node's row has changed.
+            adjacency: Edges of the graph after growth.
+            features: Feature matrix of the graph after growth.
+            changed: Function that takes a power of S and returns for each node whether its row has
+                changed.
         """
         child = PropagatedFeatures(adjacency, features, self._hops)
         with self._lock:
@@ -242,7 +259,8 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Recompute stale rows of cached layers, lowest power first; return their number.
+        """Recompute rows that growth made stale, lowest power of S first; return the number of
+        recomputed rows.
 
         Args:
             most: Maximum number of rows to recompute.
@@ -252,13 +270,14 @@ class PropagatedFeatures:
             with self._lock:
                 layer = self._some.get(power)
                 if layer is None:
-                    # Another thread has computed the whole layer in the meantime.
+                    # Skip this power, because another thread has computed its whole layer in the
+                    # meantime.
                     continue
                 some = layer.stale[: most - made]
                 if some.size:
-                    # Unlike a read, a refresh is no reason to compute the whole layer.
+                    # Do not compute the whole layer here, as a read would after many rows.
                     layer.take(some, partial(self._hop, power))
-                    # Rows that did not fit into a full cache are still missing: do not count them.
+                    # Do not count rows that are still missing because the cache is full.
                     made += some.size - layer.num_missing(some)
         return made
 

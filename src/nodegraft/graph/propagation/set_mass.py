@@ -1,4 +1,4 @@
-"""Mass at every node after heat diffusion from sets of nodes."""
+"""Mass at every node after heat diffusion from a set of nodes."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,53 +11,60 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import IntArray, is_run
 
 TOLERANCE = 1e-3
-"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. The values
-and errors of mass are those of heat divided by the root of the degree. If all degrees are similar,
-this is also the error of mass relative to its mean over all nodes. Otherwise that relative error
-may be larger, because the total mass is smaller where heat reaches nodes of much higher degree."""
+"""Maximum root mean square error of the heat at a node, relative to 1 / number of nodes. Mass is
+heat divided by the root of the degree, and so is its error. If all degrees are similar, the limit
+also holds for the error of mass relative to the mean of all nodes. Otherwise that relative error
+may be larger, because the total mass is smaller where heat reaches nodes of much higher degree.
+"""
 
 LEAST_TOTAL = 10 * TOLERANCE
-"""If total heat is less than this, it may be mostly error: nearly all heat was lost to hidden
-nodes, which count for degrees, or it reached nodes of much higher degree. Shares are then computed
-as if total heat were this value, which makes them smaller."""
+"""If total heat is less than this, it may consist mostly of errors: nearly all heat was lost to
+hidden nodes, which count in degrees, or it reached nodes of much higher degree. Shares are then
+computed as if total heat had this value, which makes them smaller.
+"""
 
 PEAK = 10.0
-"""Mass above this multiple of the mean over all nodes is a peak: heat that stays near a labelled
-node because the node has no edges or is in a small component."""
+"""Mass above PEAK times the mean of all nodes is a peak: heat that remains near a labelled node
+because the node has no edges or is in a small component.
+"""
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Divisor in place of a sum that is 0."""
+"""Divisor that replaces a sum of 0."""
 
 
 class SetMass(NamedTuple):
-    """Mass at all nodes, from one set of nodes."""
+    """Mass at all nodes that diffused from a set of nodes."""
 
     mass: NDArray[np.float32]
-    """Mass at every node: times x nodes."""
+    """Mass at every node for each diffusion time: times x nodes."""
 
     totals: NDArray[np.float64]
-    """Sum over all nodes for each time, increased if total heat is below :data:`LEAST_TOTAL`."""
+    """Sum of mass over all nodes for each diffusion time; increased if total heat is below
+    :data:`LEAST_TOTAL`.
+    """
 
     totals_without_peaks: NDArray[np.float64]
-    """Like :attr:`totals`, but with mass limited to :data:`PEAK` times the mean at each node."""
+    """Like :attr:`totals`, but the mass at each node is limited to :data:`PEAK` times the mean of
+    all nodes.
+    """
 
     late_nodes: IntArray
-    """Nodes that did not exist or had no edges when :attr:`mass` was computed; ascending."""
+    """Late nodes, which did not exist or had no edges when :attr:`mass` was computed; ascending."""
 
     late: NDArray[np.float32]
-    """Mass at :attr:`late_nodes`, instead of :attr:`mass`: times x late nodes."""
+    """Mass at the late nodes, which replaces :attr:`mass` there: times x late nodes."""
 
     @classmethod
     def summed(cls, mass: NDArray[np.float32], inverse_roots: NDArray[np.float32]) -> "SetMass":
-        """Compute the sums of mass over all nodes, once for all later look-ups.
+        """Create an object from the mass at all nodes, and compute the sums of mass.
 
         Args:
-            mass: Mass at every node: times x nodes.
-            inverse_roots: 1 / root of the degree of every node: mass divided by heat.
+            mass: Mass at every node for each diffusion time: times x nodes.
+            inverse_roots: 1 / root of each node's degree, which is the ratio of mass to heat.
         """
         heat = (mass / inverse_roots).sum(axis=1, dtype=np.float64)
         totals = mass.sum(axis=1, dtype=np.float64)
-        # Avoid 0 / 0: without heat all shares are 0.
+        # Avoid 0 / 0: if there is no heat, all shares are 0.
         heat, totals = np.maximum(heat, SMALLEST), np.maximum(totals, SMALLEST)
         highest = (PEAK / mass.shape[1] * totals).astype(np.float32)
         without_peaks = np.minimum(mass, highest[:, None]).sum(axis=1, dtype=np.float64)
@@ -66,11 +73,11 @@ class SetMass(NamedTuple):
         return cls(mass, totals * enough, without_peaks * enough, nobody, mass[:, :0])
 
     def with_late(self, nodes: IntArray, late: NDArray[np.float32]) -> "SetMass":
-        """Return a copy with mass at late nodes, which were new or had no edges.
+        """Return a copy with the mass at late nodes, which are new or had no edges.
 
         Args:
-            nodes: The late nodes, ascending.
-            late: Mass at these nodes: times x late nodes.
+            nodes: Late nodes, ascending.
+            late: Mass at the late nodes: times x late nodes.
         """
         more = late.sum(axis=1, dtype=np.float64)
         highest = PEAK / self.mass.shape[1] * self.totals
@@ -79,13 +86,14 @@ class SetMass(NamedTuple):
         return SetMass(self.mass, totals, self.totals_without_peaks + below, nodes, late)
 
     def nearest(self, start: IntArray, count: int) -> tuple[IntArray, NDArray[np.float64]]:
-        """Return the nodes with the most mass at the first time, and the logarithm of their mass.
+        """Return the nodes with the most mass at the first diffusion time, and the logarithms of
+        their mass.
 
         The result has more than `count` nodes if several logarithms are equal to three digits.
         Nodes with mass below the tolerance are excluded.
 
         Args:
-            start: The set of nodes that heat starts from; these nodes are excluded.
+            start: Set of nodes from which heat diffused; these nodes are excluded.
             count: Number of nodes to return.
         """
         mass = self.mass[0]
@@ -102,13 +110,14 @@ class SetMass(NamedTuple):
         return nodes, logs
 
     def without_peaks(self, times: IntArray) -> "SetMass":
-        """Return a copy whose totals at some times are those without peaks.
+        """Return a copy in which the totals at some diffusion times are replaced by the totals
+        without peaks.
 
-        If almost all mass at a time is in peaks, the rest is unreliable: the mass at this time is
-        then set to 1 at all nodes.
+        If almost all mass at one of these times is in peaks, the rest is unreliable; the mass at
+        this time is then set to 1 at all nodes.
 
         Args:
-            times: Positions of the times.
+            times: Positions of these times among all diffusion times.
         """
         mass, late, totals = self.mass, self.late, self.totals.copy()
         totals[times] = self.totals_without_peaks[times]
@@ -121,39 +130,41 @@ class SetMass(NamedTuple):
 
 
 class DiffusionTable:
-    """Mass of some sets at all nodes.
+    """Mass at all nodes that diffused from each of several sets of nodes.
 
     Args:
-        mass: Mass of each set; at least one set.
-        num_nodes: Number of nodes.
+        mass: Mass that diffused from each set; at least one set.
+        num_nodes: Number of nodes of the graph.
     """
 
     def __init__(self, mass: Sequence[SetMass], num_nodes: int) -> None:
         self._mass = mass
         self.num_nodes = num_nodes
-        """Number of nodes."""
+        """Number of nodes of the graph."""
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """Sums of mass over all nodes (:attr:`SetMass.totals`): times x sets."""
+        """Sum of mass over all nodes for each diffusion time and set, see :attr:`SetMass.totals`:
+        times x sets.
+        """
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":
-        """Return a table of some of the sets.
+        """Return a table of only some of the sets.
 
         Args:
-            columns: Positions of the sets.
+            columns: Positions of these sets among the sets of this table.
         """
         return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
 
     def with_rows(self, means: "csr_array[np.float32]", neighbours: IntArray) -> "DiffusionTable":
-        """Return a table with extra rows, whose mass is the mean of their neighbours.
+        """Return a table with extra rows; the mass of an extra row is the mean over its neighbours.
 
-        The rows get the numbers after the last node. Totals do not change.
+        The numbers of extra rows follow the number of the last node. Totals do not change.
 
         Args:
-            means: Weight of each neighbour for each row: rows x neighbours.
-            neighbours: The node of each column of `means`.
+            means: Weight of each neighbour in the mean of each extra row: rows x neighbours.
+            neighbours: Node number for each column of `means`.
         """
         near = self.at(neighbours)
         sets, times = near.shape[:2]
@@ -170,19 +181,19 @@ class DiffusionTable:
         return DiffusionTable(mass, self.num_nodes)
 
     def without_peaks(self, times: IntArray) -> "DiffusionTable":
-        """Return a table with :meth:`SetMass.without_peaks` of all sets.
+        """Apply :meth:`SetMass.without_peaks` to the mass of every set; return the new table.
 
         Args:
-            times: Positions of the times.
+            times: Positions of the affected times among all diffusion times.
         """
         return DiffusionTable([entry.without_peaks(times) for entry in self._mass], self.num_nodes)
 
     def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the mass at some nodes: sets x times x nodes.
+        """Return the mass of each set at the given nodes: sets x times x nodes.
 
         Args:
             nodes: Node numbers.
-            times: Positions of the times.
+            times: Slice of the diffusion times to return; all times by default.
         """
         late = self._mass[0].late_nodes
         is_late = np.isin(nodes, late) if late.size else np.zeros(0, dtype=bool)
@@ -199,6 +210,6 @@ class DiffusionTable:
         return found
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
-        """Return the mass at some nodes divided by the mean of all nodes: times x nodes x sets."""
+        """Return mass at the given nodes divided by the mean of all nodes: times x nodes x sets."""
         mass = self.at(nodes).transpose(1, 2, 0).astype(np.float64, order="C")
         return mass / (self.totals / self.num_nodes)[:, None]

@@ -1,4 +1,6 @@
-"""Products with normalised rows of X, SX, S²X and similar layers; most rows are never computed."""
+"""Products of vectors with normalised rows of X, SX, S²X and similar layers; most of these rows are
+never computed themselves.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -27,27 +29,34 @@ Floats = NDArray[np.float64]
 BLOCK_ROWS = 4096
 
 BLOCK_SHARE = 8
-"""If at least 1/BLOCK_SHARE of a block's rows is read, the lengths of all its rows are cached."""
+"""If at least 1/BLOCK_SHARE of the rows of a block is read, the lengths of all rows of the block
+are cached.
+"""
 
 PIECE_ROWS = 512
-"""Number of dense rows that fit, with their products with dozens of classes, into a CPU cache."""
+"""Number of dense rows in a batch: the rows and their products with dozens of classes fit into a
+CPU cache.
+"""
 
 FORMED_ROWS = 32
-"""Up to this many sparse rows are computed explicitly, which is faster than products over all their
-neighbours. These rows are in float32, so the seventh digit of a score may depend on the batch
-size."""
+"""If a batch has at most this number of sparse rows, they are computed explicitly, which is faster
+than products over all their neighbours. These rows are in float32, so the seventh digit of a score
+may depend on the batch size.
+"""
 
 
 class SpreadFeatures:
-    r"""Layers of features around each node, with weighted columns and rows of length 1.
+    r"""Layers of node features and of sums over neighbours, with weighted columns and rows of
+    length 1.
 
-    The first layers are :math:`X, SX, S^2X` …. With directions, two more layers are the sums of the
-    features of nodes that edges lead to, and of nodes that edges come from. The last layers are the
-    blocks: sums of the features of neighbours by one edge type in one direction.
+    The first layers are :math:`X, SX, S^2X` …. With directions, there are two more layers: in each
+    row, the sum of the features of all nodes that edges lead to, or of all nodes that edges come
+    from. The last layers are the blocks: each is the sum of the features of neighbours by one edge
+    type in one direction.
 
-    A row of :math:`S^2 X` may have thousands of non-zero words. Most callers need only its products
-    with a vector for each class, and these are computed as :math:`S(S(Xv))`. Only the length of a
-    row needs the row itself; it is computed once for each node.
+    A row of :math:`S^2 X` may have thousands of non-zero words. Most callers need only the products
+    of the row with a vector for each class, which are computed as :math:`S(S(Xv))`. Only the length
+    of a row, which normalises it, needs the row itself; it is computed once for each node.
 
     Args:
         view: View of the graph.
@@ -72,16 +81,16 @@ class SpreadFeatures:
         self.blocks = tuple(blocks)
         names = [f"{name} {direction}" for name, direction in blocks]
         self.array_cache = view.array_cache.under(hops, len(self.directions), columns, names)
-        """Cache on disk for arrays derived from these layers."""
+        """Cache on disk of arrays that are derived from these layers."""
         self._lengths = np.zeros((len(self.all_layers), view.num_nodes))
         self._is_known = np.zeros(view.num_nodes, dtype=bool)
 
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
-        """Return the features after growth of the graph, with the known lengths of unchanged rows.
+        """Return the layers after growth of the graph; known lengths of unchanged rows are reused.
 
         Args:
             view: View of the graph after growth.
-            growth: The change of the graph.
+            growth: Nodes that changed from the old graph to the new one.
         """
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
         kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
@@ -89,31 +98,33 @@ class SpreadFeatures:
         return child
 
     def stale(self, growth: Growth) -> NDArray[np.bool_]:
-        """Return for every node whether growth changed its row in any layer."""
+        """Return for every node whether growth of the graph changed its row in any layer."""
         return growth.within(self.hops)
 
     @property
     def powers(self) -> range:
-        """Numbers of the layers X, SX, S²X …"""
+        """Layer numbers of X, SX, S²X …"""
         return range(self.hops + 1)
 
     @property
     def layers(self) -> range:
-        """Numbers of all layers except blocks; the layers of the two directions are last."""
+        """Layer numbers of all layers except blocks; the two layers for edge directions are the
+        last ones.
+        """
         return range(len(self.powers) + len(self.directions))
 
     @property
     def all_layers(self) -> range:
-        """Numbers of all layers; blocks are last."""
+        """Layer numbers of all layers; blocks are the last ones."""
         return range(len(self.layers) + len(self.blocks))
 
     @property
     def block_layers(self) -> list[int]:
-        """Numbers of the layer X and of the blocks; empty without blocks."""
+        """Layer numbers of X and of all blocks; empty if there are no blocks."""
         return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
 
     def rows(self, rows: IntArray) -> "SpreadRows":
-        """Return the rows of some nodes in all layers.
+        """Return an object for products with the rows of the given nodes, in all layers.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -121,25 +132,28 @@ class SpreadFeatures:
         return SpreadRows(self, rows)
 
     def weighed(self, vectors: Floats) -> Floats:
-        """Weigh the columns of vectors and transpose them, as input of :meth:`SpreadRows.times`."""
+        """Multiply the columns of vectors by the column weights and transpose the result, as input
+        of :meth:`SpreadRows.times`.
+        """
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
-        """Yield the rows of some nodes in each layer, weighted and of length 1.
+        """Yield a matrix for each layer with the rows of the given nodes, weighted and of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
-            layers: Numbers of the layers, ascending.
+            layers: Layer numbers, ascending.
         """
         raw = self.raw(rows, layers)
         return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
     def raw(self, rows: IntArray, layers: Sequence[int] | None = None) -> Iterator[Matrix]:
-        """Yield the rows of some nodes in each layer, neither weighted nor normalised.
+        """Yield a matrix for each layer with the rows of the given nodes, neither weighted nor
+        normalised.
 
         Args:
             rows: Row numbers, each once and ascending.
-            layers: Numbers of the layers, ascending; None for all.
+            layers: Layer numbers, ascending; None for all layers.
         """
         wanted = self.all_layers if layers is None else layers
         powers = [layer for layer in wanted if layer in self.powers]
@@ -149,26 +163,29 @@ class SpreadFeatures:
         for layer in wanted[len(powers) :]:
             near = self.beside(rows, layer)
             step = near.hops[0].matrix
-            # Sums over the neighbours of a hub need float64; dense rows stay in float32.
+            # Use float64 for sparse features, because sums over the many neighbours of a hub need
+            # it; dense rows stay in float32.
             yield (_wide(step) if self.view.has_sparse_features else step) @ near.features.matrix
 
     def beside(self, rows: IntArray, layer: int) -> Neighbourhood:
-        """Return the neighbours whose features a direction layer or block adds up.
+        """Return the neighbours whose features are added up in a direction layer or in a block.
 
         Args:
             rows: Row numbers, each once and ascending.
-            layer: Number of a layer that is not in :attr:`powers`.
+            layer: Layer number that is not in :attr:`powers`.
         """
         if layer in self.layers:
             return self.view.directed(rows, self.directions[layer - len(self.powers)])
         return block_neighbours(self.view, rows, self.blocks[layer - len(self.layers)])
 
     def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
-        """Return the lengths of weighted rows before normalisation: layers x rows.
+        """Return the lengths of the weighted rows of given nodes before normalisation: layers x
+        rows.
 
         Args:
             rows: Row numbers, ascending.
-            layers: The result of :meth:`raw` for all layers, if it is known; None to compute it.
+            layers: Result of :meth:`raw` for these rows in all layers; None to compute it if
+                needed.
         """
         places = self.view.positions(rows)
         if layers is not None:
@@ -196,11 +213,13 @@ class SpreadFeatures:
     def _know(self, places: IntArray, lengths: Sequence[Floats] | Floats) -> None:
         for layer in self.all_layers:
             self._lengths[layer, places] = lengths[layer]
-        # Set this last: other threads read lengths only of known rows.
+        # Set this flag last, because other threads read lengths only of rows with this flag.
         self._is_known[places] = True
 
     def _read_cached(self, rows: IntArray) -> None:
-        """Read blocks of lengths from the cache; fill missing blocks if many rows are read."""
+        """Read row lengths from the cache on disk, block by block; compute and cache a missing
+        block if many of its rows are read.
+        """
         blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
         for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
             start = block * BLOCK_ROWS
@@ -214,36 +233,37 @@ class SpreadFeatures:
 
 
 class SpreadRows:
-    """Rows of some nodes in all layers, for products with vectors.
+    """Rows of given nodes in all layers, for products with vectors.
 
     Args:
-        features: Layers of all nodes.
+        features: Layers with the rows of all nodes.
         rows: Row numbers, each once and ascending.
     """
 
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        # Hops do not make dense rows larger, so they are computed once and used for lengths, too.
+        # Compute dense rows once, and use them for lengths, too. Unlike sparse rows, they do not
+        # become larger with each hop.
         self._dense: list[Any] | None = None
         if not features.view.has_sparse_features:
             self._dense = list(features.raw(rows))
         lengths = features.lengths(rows, self._dense)
         self.present = lengths > 0
-        """Whether each row has a non-zero number: layers x nodes."""
+        """Whether each row has any non-zero number: layers x nodes."""
         self.factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=self.present)
-        """Factor that gives each row length 1, or 0 for rows of zeros: layers x nodes."""
+        """Factor that scales each row to length 1; 0 for rows of zeros: layers x nodes."""
 
     @property
     def are_dense(self) -> bool:
-        """Whether the rows themselves are in memory."""
+        """Whether rows are dense, so that they were computed and are in memory."""
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return a subset of these rows, which must be dense.
+        """Return only some of these rows, which must not be sparse.
 
         Args:
-            places: Positions of the rows of the subset.
+            places: Positions of the rows to return.
         """
         part = copy(self)
         part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
@@ -251,7 +271,7 @@ class SpreadRows:
         return part
 
     def without_blocks(self) -> "SpreadRows":
-        """Return a copy of these rows without the cached data of blocks."""
+        """Return a copy of these rows without the cached rows of block layers."""
         part, count = copy(self), len(self._features.layers)
         part._dense = self._dense[:count] if self._dense else self._dense
         for name in {"_chains", "_formed"} & vars(part).keys():
@@ -259,7 +279,7 @@ class SpreadRows:
         return part
 
     def dense(self, layer: int) -> Floats:
-        """Return the dense rows of one layer, weighted and of length 1."""
+        """Return the rows of one layer, which must be dense, weighted and of length 1."""
         rows = np.asarray((self._dense or ())[layer], dtype=np.float64)
         dense: Floats = rows * self._features.columns * self.factors[layer][:, None]
         return dense
@@ -270,7 +290,7 @@ class SpreadRows:
 
     @cached_property
     def _chains(self) -> list[list["csr_array[Any]"]]:
-        """For each layer, the matrices whose product is its rows; features are the last factor."""
+        """For each layer, the matrices whose product is its rows; the last of them has features."""
         view, hops = self._features.view, self._features.hops
         near = view.neighbourhood(self._rows, hops)
         slices = [_wide(hop.matrix) for hop in near.hops]
@@ -284,7 +304,9 @@ class SpreadRows:
         return chains
 
     def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
-        """Yield dense rows in batches that fit into the CPU cache, sparse rows in one batch."""
+        """Yield dense rows in batches that fit into the CPU cache; yield sparse rows as a single
+        batch.
+        """
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
@@ -292,10 +314,11 @@ class SpreadRows:
             yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the rows of one layer before normalisation: nodes x vectors.
+        """Return products of vectors with the rows of one layer before normalisation: nodes x
+        vectors.
 
         Args:
-            layer: Number of the layer.
+            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -306,10 +329,10 @@ class SpreadRows:
         return vectors
 
     def times(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of the normalised rows of one layer: nodes x vectors.
+        """Return products of vectors with the normalised rows of one layer: nodes x vectors.
 
         Args:
-            layer: Number of the layer.
+            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -323,21 +346,22 @@ class SpreadRows:
         """Return weighted sums of the normalised rows of one layer: sums x columns.
 
         Args:
-            layer: Number of the layer.
-            shares: Weight of each row in each sum: nodes x sums.
+            layer: Layer number.
+            shares: Weight of each node's row in each sum: nodes x sums.
         """
         product = shares * self.factors[layer][:, None]
         if self._dense:
             product = _by_columns(self._dense[layer].astype(np.float64).T, product)
         else:
-            # Do not use explicitly computed rows here: a sum must not depend on the batch size.
+            # Do not use the explicitly computed float32 rows here, because a sum must not depend on
+            # the batch size.
             for matrix in self._chains[layer]:
                 product = matrix.T @ product
         return np.asarray(product.T * self._features.columns)
 
 
 def _by_columns(left: Floats, right: Floats) -> Floats:
-    """Return ``left @ right`` in column-major order, for fast operations on its columns."""
+    """Return ``left @ right`` in column-major order, which makes operations on its columns fast."""
     product: Floats = (right.T @ left.T).T
     return product
 

@@ -1,4 +1,6 @@
-"""Neighbours by edge type and direction, as blocks of the input rows of a regression."""
+"""Neighbours by edge type and direction; the sums of their features are blocks of the input of a
+regression.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,17 +14,20 @@ from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.view import GraphView
 
 Block = tuple[str, np.uint8 | None]
-"""Edge type, and a direction; None if the edge type has no directions."""
+"""Edge type and direction of the neighbours in a block; the direction is None if the edge type is
+undirected.
+"""
 
 MOST_TYPES = 16
-"""Maximum number of edge types with blocks; types with the most edges come first. There is a limit
-because each block needs a number for every column and class."""
+"""Maximum number of edge types that get blocks; edge types with the most edges are preferred. There
+is a limit because each block adds a coefficient for every feature column and class.
+"""
 
 
 def block_types(view: GraphView) -> dict[str, bool]:
-    """Return the edge types that get blocks, and whether each has directions.
+    """Return a mapping from each edge type that gets blocks to whether it is directed.
 
-    Edge types without a visible edge get no block: hidden edges must not change results.
+    Edge types without a visible edge get no block, because hidden edges must not change results.
     """
     counts = {name: view.edges_of(name)[0].size for name in view.relations}
     most = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_TYPES]
@@ -30,7 +35,7 @@ def block_types(view: GraphView) -> dict[str, bool]:
 
 
 def typed_blocks(edge_types: Mapping[str, bool]) -> list[Block]:
-    """Return two blocks for each edge type with directions, and one for each without.
+    """Return two blocks for each directed edge type, one for each undirected edge type.
 
     >>> [name for name, _ in typed_blocks({"cites": True, "near": False})]
     ['cites', 'cites', 'near']
@@ -43,11 +48,11 @@ def typed_blocks(edge_types: Mapping[str, bool]) -> list[Block]:
 
 
 def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbourhood:
-    """Return the neighbours by one edge type in one direction.
+    """Return the neighbours of the given rows by one edge type in one direction.
 
-    There are none if the view has no such edge type; if the type has no directions in the view, all
-    neighbours are returned. Weights are divided by the largest weight of each row, so that sums do
-    not overflow.
+    If the view has no such edge type, there are no neighbours. If the edge type is undirected in
+    the view, neighbours in both directions are returned. Edge weights are divided by the largest
+    weight in their row, so that sums do not overflow.
 
     Args:
         view: View of the graph.

@@ -1,4 +1,4 @@
-"""External sorting: split records into files by range on disk, then sort each file in memory."""
+"""External sorting: distribute records to files on disk by range, then sort each file in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]
 
 _MOST_FILES = 10
-"""Maximum number of files, as a power of two."""
+"""Maximum number of bucket files as a power of two: 2 to this power."""
 
 
 class Buckets:
-    """Records on disk, in one file for each range of an integer field.
+    """Records on disk, with a separate file for each range of an integer field.
 
-    All ranges have the same width. A range with too many records is split again, so that memory
-    stays bounded even if a few nodes have very many edges.
+    All ranges have the same width. If a range has too many records for memory, it is split into
+    smaller ranges, for example when a few nodes have very many edges.
 
     Args:
-        folder: New folder for the files.
+        folder: New folder for the bucket files.
         dtype: NumPy type of a record.
-        by: Name of the integer field that decides the range.
-        bits: Number of bits: values of the field, minus ``start``, are below two to this power.
+        by: Name of the integer field that determines the range of a record.
+        bits: Number of bits of the field's values after subtraction of ``start``.
         most: Maximum number of records in memory at once.
         expected: Estimated number of records.
-        start: Smallest value of the field.
+        start: Smallest possible value of the field.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Buckets:
         self._count, self._start = 1 << (bits - self._shift), start
 
     def add(self, records: Records) -> None:
-        """Append records to the files of their ranges.
+        """Append each record to the file of its range.
 
         Args:
             records: Records in any order.
@@ -56,7 +56,7 @@ class Buckets:
             self._append(0, records)
             return
         numbers = records[self._by].astype(np.uint64) - np.uint64(self._start)
-        # NumPy sorts 16-bit integers by a radix sort, in linear time.
+        # Convert to 16-bit integers, because NumPy sorts them in linear time by radix sort.
         ranges = (numbers >> np.uint64(self._shift)).astype(np.uint16)
         placed = records[np.argsort(ranges, kind="stable")]
         ends = np.cumsum(np.bincount(ranges, minlength=self._count))
@@ -72,9 +72,10 @@ class Buckets:
         return self._folder / f"{place}.records"
 
     def parts(self) -> Iterator[tuple[int, int, Records]]:
-        """Yield start, stop (exclusive) and records of each range, in ascending order.
+        """Yield the first value, the last value plus one, and the records of each range, in
+        ascending order.
 
-        The file of a range is removed after its records were used.
+        The file of a range is removed when the caller asks for the next range.
         """
         for place in range(self._count):
             start = self._start + (place << self._shift)

@@ -1,4 +1,4 @@
-"""Build a graph on disk from tables, in steps that each fit into memory."""
+"""Build a graph on disk from tables; each step needs only a limited amount of memory."""
 
 import shutil
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
 
 MEMORY = 1_000_000_000
-"""Default memory limit of a build, in bytes."""
+"""Default memory limit of a graph build, in bytes."""
 
 
 def build_graph(
@@ -71,32 +71,34 @@ def build_graph(
     """Build a graph on disk from tables that may be larger than memory.
 
     The graph is equal to the graph that :func:`nodegraft.read_tables` reads from the same tables.
-    Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. Other
-    tables are held in memory; so are the words of text columns and their counts. An interrupted
-    build resumes after its last finished step.
+    Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. All
+    other tables must fit into memory, and so must the distinct words of text columns with their
+    counts. An interrupted build resumes after its last finished step.
 
     Args:
-        nodes: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
-        edges: As in :func:`nodegraft.read_tables`; or a folder of Parquet files.
+        nodes: Node table with one row for each node; a folder of Parquet files, or as in
+            :func:`nodegraft.read_tables`.
+        edges: Edge table with one row for each edge; None for a graph without edges.
         folder: A new folder, or the folder of an interrupted build of the same graph.
-        key: As in :func:`nodegraft.read_tables`.
-        key_type: As in :func:`nodegraft.read_tables`.
-        source: As in :func:`nodegraft.read_tables`.
-        target: As in :func:`nodegraft.read_tables`.
-        edge_type: As in :func:`nodegraft.read_tables`.
-        edge_weight: As in :func:`nodegraft.read_tables`.
-        directed: As in :func:`nodegraft.read_tables`.
-        text: As in :func:`nodegraft.read_tables`.
-        features: As in :func:`nodegraft.read_tables`.
-        categories: As in :func:`nodegraft.read_tables`.
-        encoder: As in :func:`nodegraft.read_tables`.
-        min_documents: As in :func:`nodegraft.read_tables`.
-        stop_words: As in :func:`nodegraft.read_tables`.
-        recipe: As in :func:`nodegraft.read_tables`.
-        repair: As in :func:`nodegraft.read_tables`.
-        delimiter: As in :func:`nodegraft.read_tables`.
+        key: Column of ``nodes`` with node keys.
+        key_type: Type of all node keys, see :func:`nodegraft.read_tables`.
+        source: Column of ``edges`` with the source node's key.
+        target: Column of ``edges`` with the target node's key.
+        edge_type: Column of ``edges`` with the edge type; None if all edges have the same type.
+        edge_weight: Column of ``edges`` with the weight; None if all weights are 1.
+        directed: Whether edges have a direction; or the names of the directed edge types.
+        text: Names of text columns; ``encoder`` converts them to features.
+        features: Names of columns with numbers or lists of numbers. None for a graph without
+            features.
+        categories: Names of category columns, which have few different values.
+        encoder: Text encoder, or several, see :func:`nodegraft.read_tables`.
+        min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
+        recipe: Feature recipe of another graph or of a model, instead of column names.
+        repair: Whether to correct the tables automatically, see :func:`nodegraft.read_tables`.
+        delimiter: Column separator of CSV files; None to guess it from their headers.
         memory: Approximate memory limit in bytes; a lower limit gives more and smaller batches.
-        listener: Receives progress events.
+        listener: Listener that receives progress events.
     """
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
@@ -112,7 +114,8 @@ def build_graph(
     )
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
-    # An interrupted build resumes only if this request, on which the result depends, is equal.
+    # An interrupted build is resumed only if this request is unchanged, because the result depends
+    # on it.
     request = {
         "nodes": _identity(nodes),
         "edges": _identity(edges),
@@ -123,14 +126,14 @@ def build_graph(
         "chosen": chosen.to_json(),
         "delimiter": delimiter,
     }
-    # Halve the limit, because a table batch and the records to sort are in memory together.
+    # Use half of the limit, because a table batch and the records to sort are in memory at once.
     memory //= 2
     table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
     joined = None
     if edges is not None:
         joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
     chosen = chosen.expanded(table, (key, LABEL))
-    # Check column names now, before the slow steps.
+    # Check column names before the slow steps, so that a wrong name is reported immediately.
     require_columns([(table, (key, *chosen.columns)), (joined, columns)])
     if not len(table):
         key_column(table, key)
@@ -145,7 +148,9 @@ def build_graph(
 
 
 def _identity(source: Source) -> Any:
-    """Return the identity of a table for the journal; a new random one if it is not in files."""
+    """Return a value for the journal that changes when a table's files change; random for a table
+    that is not in files.
+    """
     if source is None:
         return None
     is_file = isinstance(source, str | Path) and not is_database(source)
@@ -153,7 +158,7 @@ def _identity(source: Source) -> Any:
 
 
 class _Build:
-    """Runner of the build steps; it skips finished steps."""
+    """Runner of the steps of a graph build; steps that an earlier run finished are skipped."""
 
     def __init__(
         self,
@@ -175,7 +180,7 @@ class _Build:
         columns: EdgeColumns,
         directed: bool | Iterable[str],
     ) -> Tables:
-        """Run the unfinished steps, then open the graph."""
+        """Run all unfinished build steps, then open the finished graph."""
         folder = self._folder
         keys = folder.finished("keys") or self._write_keys()
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
@@ -192,7 +197,9 @@ class _Build:
         return Tables(load_graph(folder.place), report)
 
     def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a step to the report; raise an error if tables must be corrected."""
+        """Add the findings of a build step to the report; raise an error if data must be
+        corrected.
+        """
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
         report = DataReport(len(self._table), edges, features, tuple(self._findings))
         report.require_usable(self._repair)

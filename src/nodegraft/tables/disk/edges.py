@@ -1,4 +1,4 @@
-"""Write edges as CSR arrays for each edge type, after an external sort by row."""
+"""Sort edges by row on disk, then write them as CSR arrays for each edge type."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,19 +16,19 @@ from nodegraft.tables.disk.folder import BuildFolder, Written
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, oddities
 
 _BYTES = 128
-"""Memory per CSR entry during sorting, in bytes."""
+"""Memory per CSR entry while entries are sorted, in bytes."""
 
 
 class AdjacencyWriter:
-    """Writer of the CSR arrays of an edge type: ``edges.PLACE.indptr``, ``indices`` and others.
+    """Writer of an edge type's CSR arrays, named ``edges.PLACE.indptr``, ``edges.PLACE.indices`` …
 
     ``weights`` and ``directions`` are written only if edges have them.
 
     Args:
-        folder: Folder of the build.
-        place: Number of the edge type, or :data:`MERGED`.
-        num_nodes: Number of nodes.
-        most: Largest possible number of entries.
+        folder: Folder of the graph build.
+        place: Number of the edge type; or :data:`MERGED` for the edges of all types.
+        num_nodes: Number of nodes of the graph.
+        most: Maximum number of CSR entries that may be written.
         weighted: Whether edges have weights.
         directed: Whether edges have a direction.
     """
@@ -54,25 +54,25 @@ class AdjacencyWriter:
         self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
         self._leading = 0
         self.isolated = 0
-        """Number of nodes without edges among the rows written so far."""
+        """Number of nodes without edges among all rows written so far."""
 
     @property
     def entries(self) -> int:
-        """Number of entries written so far: two for each edge."""
+        """Number of CSR entries written so far: two for each edge."""
         return self._parts["indices"].length
 
     @property
     def distinct_edges(self) -> int:
-        """Number of distinct edges; directed edges A → B and B → A count as two."""
+        """Number of distinct edges written so far; directed edges A → B and B → A count as two."""
         return self._leading if "directions" in self._parts else self.entries // 2
 
     def add(self, records: Records | Mapping[str, Any], start: int, rows: int) -> None:
-        """Write the next rows.
+        """Write the CSR entries of the next rows.
 
         Args:
             records: Entries of these rows by field, in any order; duplicates are merged.
-            start: First row.
-            rows: Number of rows.
+            start: Number of the first of these rows, in the numbering of the records.
+            rows: Number of rows to write.
         """
         given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
         entries = Entries(records["rows"] - start, records["columns"], **given)
@@ -87,19 +87,19 @@ class AdjacencyWriter:
             self._leading += int(((directions & OUT) > 0).sum())
 
     def close(self) -> Written:
-        """Close the files and return the written arrays by name."""
+        """Close the array files; return the written arrays by name."""
         return {self._name + part: writer.close() for part, writer in self._parts.items()}
 
 
 class EdgeSorter:
-    """Sorter that collects batches of edges on disk, then writes them in CSR order.
+    """Sorter that collects batches of edges on disk, then writes all edges in CSR order.
 
     Args:
-        folder: Folder of the build.
-        num_nodes: Number of nodes.
+        folder: Folder of the graph build.
+        num_nodes: Number of nodes of the graph.
         columns: Column names of the edge table.
         directed: Whether edges have a direction; or the names of the directed edge types.
-        memory: Memory limit in bytes.
+        memory: Memory limit for sorting, in bytes.
         expected: Estimated number of rows of the edge table.
     """
 
@@ -137,7 +137,7 @@ class EdgeSorter:
         self._findings = list[Finding]()
 
     def add(self, given: GivenEdges) -> None:
-        """Add a batch of edges to the files on disk."""
+        """Append a batch of edges to the unsorted files on disk."""
         self._findings += given.findings
         self._given += given.source.size
         for name, some in given.kinds.items():
@@ -163,11 +163,12 @@ class EdgeSorter:
         self._buckets.add(records)
 
     def write(self) -> tuple[Written, list[str], int, list[Finding]]:
-        """Write a CSR for each edge type and, if there are several types, one of all edges.
+        """Write CSR arrays for each edge type; if there are several types, also for all types
+        merged.
 
         Returns:
-            Arrays by name, edge types in the order of their arrays, the number of undirected edges
-            over all types, and findings about the table.
+            The arrays by name, the names of the edge types in the order of their arrays, the number
+            of undirected edges with all types merged, and findings about the edge table.
         """
         names = sorted(self._counts) or [EDGES]
         one_way = kinds_with_direction(self._directed, names)
@@ -180,7 +181,7 @@ class EdgeSorter:
             merged = self._writer(MERGED, sum(self._counts.values()), bool(one_way))
             writers.append(merged)
         for start, stop, records in self._buckets.parts():
-            # The last range can extend beyond the last node.
+            # Limit the last range, which may extend beyond the last node.
             rows = max(min(stop, self._num_nodes) - start, 0)
             merged.add(records, start, rows)
             if len(names) > 1:

@@ -1,4 +1,4 @@
-"""Encode the features of a graph and write them to disk in batches."""
+"""Encode the features of a graph in batches and write them to disk."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ def write_features(
     keys: NodeKeys,
     listener: Listener,
 ) -> tuple[Written, list[Finding]]:
-    """Write one feature row for each table row; return the written arrays and the findings."""
+    """Encode each row of the node table, and write its features; return the written arrays and the
+    findings.
+    """
     findings, writer, done = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
         batch_keys: Any = _KeysFrom(keys, done)
@@ -38,7 +40,9 @@ def write_features(
 
 
 class _KeysFrom:
-    """Node keys of a batch: maps positions in the batch to the keys of its rows."""
+    """Array-like access to the node keys of a batch: index 0 is the key of the batch's first
+    row.
+    """
 
     def __init__(self, keys: NodeKeys, start: int) -> None:
         self._keys, self._start = keys, start
@@ -50,11 +54,11 @@ class _KeysFrom:
 class FeatureWriter:
     """Writer of feature rows; the first batch decides whether the features are dense or sparse.
 
-    ``indptr`` and ``indices`` of a CSR must have the same integer type, which is known only at the
-    end. So they are first written to the work folder.
+    ``indptr`` and ``indices`` of a CSR matrix must have the same integer type, which is known only
+    after the last batch. Therefore both are first written to a folder for temporary files.
 
     Args:
-        folder: Folder of the build.
+        folder: Folder of the graph build.
     """
 
     def __init__(self, folder: BuildFolder) -> None:
@@ -88,7 +92,7 @@ class FeatureWriter:
         self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
 
     def close(self) -> Written:
-        """Close the files and return the written arrays by name."""
+        """Close the array files; return the written arrays by name."""
         arrays = {f"features.{part}": writer.close() for part, writer in self._parts.items()}
         if "indptr" in self._parts:
             lengths = {part: writer.length for part, writer in self._parts.items()}

@@ -1,4 +1,6 @@
-"""Folder of a graph build; a journal of finished steps lets an interrupted build resume."""
+"""Folder of a graph build, with a journal of finished steps so that an interrupted build can
+resume.
+"""
 
 import json
 import shutil
@@ -11,30 +13,33 @@ from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, fl
 from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
-"""Journal file: the request, then one line for each finished step. Removed at the end."""
+"""Name of the journal file: its first line is the request, each further line is a finished step.
+The file is removed when the build is complete.
+"""
 
 _WORK = "work"
 
 Written = dict[str, StoredArray]
-"""Written arrays by name."""
+"""Descriptions of the written arrays, by name."""
 
 
 class Step(NamedTuple):
-    """Result of a finished build step."""
+    """Result of a finished step of a graph build."""
 
     arrays: Mapping[str, StoredArray]
-    """Arrays that the step wrote, by name."""
+    """Descriptions of the arrays that the step wrote, by name."""
 
     document: Mapping[str, Any]
-    """Other results of the step, as JSON."""
+    """Other results of the build step, as JSON."""
 
 
 class BuildFolder:
-    """Folder of a new build, or of an interrupted build that resumes.
+    """Folder of a graph build, which is new or resumes after an interruption.
 
     Args:
-        place: Path of the folder.
-        request: Sources, options and everything else that the result depends on, as JSON.
+        place: Path of the build folder.
+        request: JSON with the tables' identities, the options and all else that determines the
+            result.
     """
 
     def __init__(self, place: Path, request: Mapping[str, Any]) -> None:
@@ -47,7 +52,9 @@ class BuildFolder:
             raise CheckpointError(f"{place} cannot be written: {error}.") from error
 
     def _found(self) -> dict[str, Step] | None:
-        """Return the finished steps of an earlier build with an equal request."""
+        """Return the finished steps of an earlier build; None if there is none with an equal
+        request.
+        """
         if (self.place / MANIFEST).exists():
             raise CheckpointError(f"{self.place} already contains a graph: choose a new folder.")
         journal = self.place / JOURNAL
@@ -58,7 +65,8 @@ class BuildFolder:
         lines = journal.read_text().splitlines()
         if not lines or _parsed(lines[0]) != self._request:
             return None
-        # The last line may be incomplete if the build was interrupted; it does not parse then.
+        # Skip the last line if it cannot be parsed: an interrupted build may have written only a
+        # part of it.
         done = filter(None, map(_parsed, lines[1:]))
         return {line["step"]: Step(_stored(line["arrays"]), line["document"]) for line in done}
 
@@ -74,28 +82,30 @@ class BuildFolder:
         flush_to_disk(self.place / JOURNAL)
 
     def finished(self, step: str) -> Step | None:
-        """Return the result of a step, or None if it is not finished."""
+        """Return the result of a build step, or None if the step is not finished."""
         return (self._steps or {}).get(step)
 
     def finish(self, step: str, arrays: Mapping[str, StoredArray], document: Any) -> Step:
-        """Append a finished step to the journal and remove its work files."""
+        """Add a finished build step to the journal; remove the step's temporary files."""
         written = {name: array.to_json() for name, array in arrays.items()}
         self._note({"step": step, "arrays": written, "document": document})
         shutil.rmtree(self.place / _WORK, ignore_errors=True)
         return Step(arrays, document)
 
     def work(self, name: str) -> Path:
-        """Return the path of a folder for work files; the folder itself is not created."""
+        """Return the path of a folder for temporary files; the folder does not exist yet."""
         place = self.place / _WORK / name
         shutil.rmtree(place, ignore_errors=True)
         return place
 
     def writer(self, array: str, dtype: Any, row: tuple[int, ...] = ()) -> ArrayWriter:
-        """Return a writer for an array of the graph."""
+        """Return a writer for one array of the graph."""
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest, which marks the graph as complete, and remove the journal."""
+        """Write the manifest, which marks the graph as complete; remove the journal of the
+        build.
+        """
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()
 

@@ -1,4 +1,4 @@
-"""Write node keys to disk, with a hash index to look them up."""
+"""Write node keys to disk, with a hash index for looking up the row of a key."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from nodegraft.tables.disk.folder import BuildFolder, Written
 
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<i8")])
 _BYTES = 64
-"""Memory per record during sorting, in bytes."""
+"""Memory per record while records are sorted, in bytes."""
 
 
 def write_keys(
@@ -25,11 +25,12 @@ def write_keys(
     """Write node keys and their hash index.
 
     Args:
-        batches: Keys of all nodes in batches, in row order.
+        batches: Batches of the keys of all nodes, in row order.
 
     Returns:
-        Written arrays by name, and the rows whose key already occurs in an earlier row, ascending.
-        If there are such rows, the caller must write all keys again without them.
+        The written arrays by name, and the rows with duplicate keys: all rows whose key occurs in
+        an earlier row, ascending. If there are any, the caller must call this function again
+        without these rows.
     """
 
     def sort(name: str) -> Buckets:
@@ -55,7 +56,7 @@ def write_keys(
 
 
 def mapped_keys(folder: BuildFolder, arrays: Mapping[str, StoredArray]) -> MappedKeys:
-    """Open the written keys as memory-mapped arrays."""
+    """Open the written keys as memory-mapped arrays; return them with their index."""
     rows = _mapped(folder, arrays, "keys.rows")
     order = _mapped(folder, arrays, "keys.order") if "keys.order" in arrays else rows
     hashes = _mapped(folder, arrays, "keys.hashes")
@@ -81,7 +82,7 @@ def _in_row_order(
     order: Buckets,
     listener: Listener,
 ) -> Written:
-    """Write keys in row order, and add their hashes to the buckets."""
+    """Write keys in row order, and add their hashes to the buckets of the index."""
     writers, done = dict[str, ArrayWriter](), 0
     for keys in batches:
         rows = np.arange(done, done := done + len(keys))
@@ -112,12 +113,15 @@ def _records(hashes: NDArray[np.uint64], rows: IntArray) -> Records:
 
 def _sorted(buckets: Buckets) -> Iterator[Records]:
     for _, _, records in buckets.parts():
-        # Rows were added in ascending order; the stable sort preserves it among equal hashes.
+        # Rows with equal hashes stay in ascending order, because rows were added in this order and
+        # the sort is stable.
         yield records[np.argsort(records["hash"], kind="stable")]
 
 
 def _repeated(records: Records, keys: Stored) -> NDArray[np.int64]:
-    """Return rows whose key occurs in an earlier row; compare only keys with equal hashes."""
+    """Return the rows whose key occurs in an earlier row; compare only keys whose hashes are
+    equal.
+    """
     hashes = records["hash"]
     alike = np.zeros(hashes.size, dtype=bool)
     alike[1:] = hashes[1:] == hashes[:-1]

@@ -40,18 +40,18 @@ def save_mapped(
     recipe: FeatureRecipe | None = None,
     edges_of: Graph | None = None,
 ) -> Graph:
-    """Write a graph, or a part of it, to disk in blocks, and return the graph on disk.
+    """Write a graph, or a part of it, to disk in blocks; return the graph on disk.
 
-    The files are those that :func:`nodegraft.build_graph` writes.
+    The files have the format of :func:`nodegraft.build_graph`.
 
     Args:
         graph: Graph to save.
-        folder: New folder.
-        rows: Rows of the nodes to save, ascending; None for all nodes.
-        columns: Whether to save each feature column; None to save all.
+        folder: New folder for the graph.
+        rows: Row numbers of the nodes to save, ascending; None for all nodes.
+        columns: Boolean mask of the feature columns to save; None to save all columns.
         recipe: Feature recipe of the saved columns; None for the recipe of the graph.
-        edges_of: Another graph, whose edges between nodes that both graphs have are saved instead;
-            None to save the edges of `graph`.
+        edges_of: Another graph with some of the same node keys. Its edges between nodes of both
+            graphs are saved instead of the edges of `graph`. None to save the edges of `graph`.
     """
     rows_to_save = graph.rows if rows is None else rows
     written, how = BuildFolder(folder, {"save": uuid4().hex}), recipe or graph.recipe
@@ -78,7 +78,9 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
 
 
 def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
-    """Return the rows of the same nodes in another graph; -1 for nodes that it does not have."""
+    """Look up nodes of `graph` in another graph; return their row numbers there, -1 for nodes that
+    it does not have.
+    """
     blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
     return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 
@@ -97,9 +99,10 @@ def _write_features(
 
 
 def _write_edges(folder: BuildFolder, graph: Graph, rows: IntArray) -> dict[str, StoredArray]:
-    """Write the edges of each type and, if there are several types, one CSR of all edges.
+    """Write CSR arrays for each edge type; if there are several types, also for all types merged.
 
-    ``rows`` are rows of `graph` in the order in which they are written; -1 is a node without edges.
+    ``rows`` has the row number in `graph` of each node to write, in the order of the written graph;
+    -1 for a node that `graph` does not have, which gets no edges.
     """
     kinds = [graph._store.adjacency(name) for name in graph.relations]
     place = np.full(graph.num_nodes, -1, dtype=np.int64)
@@ -127,7 +130,9 @@ def _writer(
 
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of nodes with a bounded number of entries, or a single node with more."""
+    """Yield ranges of nodes whose number of CSR entries is limited; a node with more entries forms
+    a range alone.
+    """
     counts = sum(kind.degrees(np.maximum(rows, 0)).astype(np.int64) for kind in kinds)
     ends = np.cumsum(np.where(rows >= 0, counts, 0))
     start = 0
@@ -146,7 +151,9 @@ def _entries(edges: Adjacency, rows: IntArray) -> Entries:
 
 
 def _renumbered(entries: Entries, place: IntArray) -> Entries:
-    """Keep entries between saved nodes and renumber their columns; rows remain block positions."""
+    """Keep only edges between saved nodes, and give their columns the new node numbers. Rows remain
+    positions in the block.
+    """
     columns = place[entries.columns]
     stay = columns >= 0
     weights, directions = (None if part is None else part[stay] for part in entries[2:])

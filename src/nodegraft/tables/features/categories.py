@@ -1,4 +1,4 @@
-"""One-hot encoding of a category column, such as a brand: one feature for each value."""
+"""One-hot encoder of a category column such as a brand: each distinct value becomes a feature."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,22 +17,24 @@ from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 MOST_VALUES = 10_000
-"""Maximum number of distinct values; a column with more is probably a key or text."""
+"""Maximum number of distinct values in a category column; a column with more values is probably a
+key or text.
+"""
 
 
 @dataclass(frozen=True)
 class CategoryColumn(ColumnEncoder):
-    """One-hot encoder of a column; a missing or unknown value becomes a row of zeros."""
+    """One-hot encoder of a category column; a missing or unknown value becomes a row of zeros."""
 
     column: str
-    """Name of the column."""
+    """Name of the category column."""
 
     values: tuple[str, ...]
-    """Distinct values of the fitted table as text, sorted."""
+    """Distinct values of the column in the table it was fitted on, as text, sorted."""
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "CategoryColumn":
-        """Fit an encoder on a column of a table."""
+        """Fit a one-hot encoder on a category column of a table."""
         given = (value for batch in table.batches(column) for value in batch.texts(column))
         values = sorted({value for value in given if value is not None})
         if not 0 < len(values) <= MOST_VALUES:
@@ -62,16 +64,16 @@ class CategoryColumn(ColumnEncoder):
         return Encoded(matrix, findings)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "CategoryColumn":
-        """Return an encoder that has only some of the values.
+        """Return an encoder that encodes only some of the values.
 
         Args:
-            kept: Whether to keep each value.
+            kept: Boolean mask of the values to keep.
         """
         return CategoryColumn(self.column, tuple(compress(self.values, kept)))
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the features: ``column=value`` for each value."""
+        """Name of each feature: ``column=value`` for each value."""
         return [f"{self.column}={value}" for value in self.values]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The user's choice of the table columns that become features."""
+"""The user's choice of which table columns become features."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from nodegraft.tables.files import matching
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """Names of the feature columns and options of their encoders, or an existing recipe."""
+    """Names of the feature columns with options for their encoders, or an existing recipe."""
 
     text: tuple[str, ...]
     """Names of text columns."""
@@ -22,22 +22,22 @@ class FeatureChoice:
     """Names of columns with numbers or lists of numbers."""
 
     categories: tuple[str, ...]
-    """Names of columns with few different values."""
+    """Names of category columns, which have few different values."""
 
     encoder: tuple[str, ...] = (TFIDF,)
-    """Names of text encoders."""
+    """Names of the text encoders."""
 
     min_documents: int = 3
     """Minimum number of nodes whose text has a word; rarer words are left out."""
 
     stop_words: Literal["english"] | None = None
-    """``"english"`` leaves out the most common English words."""
+    """``"english"`` to leave out the most common English words; None to use all words."""
 
     recipe: FeatureRecipe | None = None
-    """Existing recipe to use; None to fit a new recipe."""
+    """Existing feature recipe to use; None to fit a new recipe."""
 
     by_default: bool = False
-    """Whether the user named no column, so that the column ``features`` is used if it exists."""
+    """Whether the user named no column; the column ``features`` is then used if it exists."""
 
     @classmethod
     def of(
@@ -50,18 +50,18 @@ class FeatureChoice:
         encoder: str | Iterable[str],
         **words: Any,
     ) -> "FeatureChoice":
-        """Check the user's arguments and return a choice.
+        """Check the user's arguments; return them as a choice.
 
-        If no column is named, the column ``features`` is used.
+        If no column is named, the table's column ``features`` is used.
 
         Args:
             text: Names of text columns.
             features: Names of columns with numbers or lists of numbers. None for a graph without
                 features, if no other column is named.
-            categories: Names of columns with few different values.
-            recipe: Existing recipe, instead of column names.
-            encoder: Name of the text encoder, or several.
-            words: ``min_documents`` and ``stop_words``.
+            categories: Names of category columns, which have few different values.
+            recipe: Existing feature recipe, instead of column names.
+            encoder: Name of a text encoder, or several names.
+            words: Values of the fields ``min_documents`` and ``stop_words``.
         """
         words["encoder"] = column_names(encoder) or (TFIDF,)
         texts, numbers, values = map(column_names, (text, features, categories))
@@ -89,11 +89,11 @@ class FeatureChoice:
         return self.recipe.text_columns if self.recipe else (*self.text, *self.categories)
 
     def expanded(self, table: SourceTable, excluded: Iterable[str]) -> "FeatureChoice":
-        """Return a choice in which globs such as ``e*`` are replaced by matching column names.
+        """Return the choice with globs such as ``e*`` replaced by the names of matching columns.
 
         Args:
             table: Table with the columns.
-            excluded: Columns that globs must not match, such as keys and labels.
+            excluded: Names of columns that globs must not match, such as key and label columns.
         """
 
         def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -108,15 +108,15 @@ class FeatureChoice:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the table must have."""
+        """Names of the columns that the node table must have."""
         if self.recipe is not None:
             return self.recipe.columns
         return () if self.by_default else (*self.text, *self.features, *self.categories)
 
     def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
-        """Return the existing recipe, or fit a new recipe on a table.
+        """Return the existing recipe; if there is none, fit a new recipe on a table.
 
-        For a table with only keys, the recipe has no features.
+        If the table has only a key column, the recipe has no features.
         """
         if self.recipe is not None:
             return self.recipe

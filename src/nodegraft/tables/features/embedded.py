@@ -1,4 +1,4 @@
-"""Text columns as embedding vectors of a pretrained text encoder."""
+"""Encoder of text columns that uses embedding vectors of a pretrained text encoder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,34 +16,37 @@ from nodegraft.tables.features.text import joined
 from nodegraft.tables.features.text_encoders import SAME, LoadedEncoder
 
 BATCH = 1024
-"""Batch size: number of texts that are encoded at once."""
+"""Number of texts that are passed to a text encoder at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedText(ColumnEncoder):
-    """Encoder that joins text columns to one text per node and embeds it.
+    """Encoder that joins text columns to one text per node, and computes an embedding vector of it.
 
     The vector of a missing text is all zeros.
     """
 
     columns: tuple[str, ...]
-    """Names of the columns."""
+    """Names of the text columns."""
 
     encoder: str
     """Name of the text encoder."""
 
     package: str
-    """Python package of the text encoder."""
+    """Name of the Python package that provides the text encoder."""
 
     version: str
-    """Version of the package at the time when the recipe was fitted."""
+    """Version of this package when the recipe was fitted."""
 
     fingerprint: NDArray[np.float32]
-    """Vectors of the probe texts at that time, to detect a changed model."""
+    """Vectors of :data:`~nodegraft.tables.features.text_encoders.PROBES` when the recipe was
+    fitted; other vectors later show that the model has changed.
+    """
 
     @classmethod
     def of(cls, columns: tuple[str, ...], encoder: str) -> "EmbeddedText":
-        """Return an encoder of columns, with version and fingerprint of the installed model.
+        """Create an encoder for text columns that stores version and fingerprint of the installed
+        model.
 
         Args:
             columns: Names of the text columns.
@@ -59,12 +62,12 @@ class EmbeddedText(ColumnEncoder):
         listener: Listener = SILENT,
         together: Sequence[str] = (),
     ) -> Encoded:
-        """Return the vector of each row's text; equal texts are encoded only once.
+        """Return an embedding vector for each row; equal texts are encoded only once.
 
         Args:
             table: Table with the text columns.
-            keys: Node key of each row, for findings.
-            listener: Receives progress events.
+            keys: Node key of each row, shown in findings.
+            listener: Listener that receives progress events.
             together: Names of all text encoders of the recipe, for error messages.
         """
         texts = joined(table, self.columns)
@@ -79,7 +82,7 @@ class EmbeddedText(ColumnEncoder):
                 )
             vectors.append(rows)
             listener.step("encode texts", min(start + BATCH, len(different)), len(different))
-        # Append a row of zeros for missing texts, which have index -1.
+        # Append a row of zeros, which index -1 selects for missing texts.
         rows = np.concatenate([*vectors, np.zeros_like(self.fingerprint[:1])])
         found = np.array([places.get(text, -1) for text in texts], dtype=np.int64)
         missing = np.flatnonzero(found < 0)
@@ -87,7 +90,9 @@ class EmbeddedText(ColumnEncoder):
         return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
 
     def _same_encoder(self, together: Sequence[str]) -> LoadedEncoder:
-        """Load the installed encoder; raise an error if its fingerprint differs from the recipe."""
+        """Load the installed text encoder; raise an error if its fingerprint differs from the
+        stored one.
+        """
         try:
             loaded = LoadedEncoder.load(self.encoder)
         except UnknownNameError as error:
@@ -113,11 +118,11 @@ class EmbeddedText(ColumnEncoder):
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each feature: ``encoder[i]`` for position i in the vector."""
+        """Name of each feature: ``encoder[i]`` for position i in the embedding vector."""
         return [f"{self.encoder}[{place}]" for place in range(self.fingerprint.shape[1])]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the fingerprint and the names as arrays and JSON."""
+        """Return the fingerprint as an array; names and version as JSON."""
         return {"fingerprint": self.fingerprint}, {
             "columns": list(self.columns),
             "encoder": self.encoder,

@@ -1,4 +1,4 @@
-"""Interface of encoders, which convert table columns to features."""
+"""Interface of encoders that convert table columns to features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,26 +18,29 @@ class Encoded:
     """Features of a table and findings about its columns."""
 
     matrix: Matrix
-    """Feature matrix: one row for each row of the table."""
+    """Feature matrix with one row for each row of the table."""
 
     findings: tuple[Finding, ...] = ()
-    """Findings for the data report."""
+    """Findings about the encoded columns, for the data report."""
 
 
 class ColumnEncoder(Protocol):
-    """Encoder of one kind of columns; it is fitted once and then applied to later tables."""
+    """Encoder of table columns of one kind; it is fitted on one table, then applied to any
+    table.
+    """
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return the features of a table; values that were not in the fitted table are missing.
+        """Return the features of a table; values that did not occur in the fitted table count as
+        missing.
 
         Args:
             table: Table with the columns that the encoder was fitted on.
-            keys: Node key of each row, for findings.
+            keys: Node key of each row, shown in findings.
         """
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each feature."""
+        """Name of each feature, in the order of the matrix columns."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the fitted state as arrays and JSON."""

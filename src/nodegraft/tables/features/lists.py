@@ -1,4 +1,6 @@
-"""Encoder of a column with lists of numbers, such as embeddings; they are used as features."""
+"""Encoder of a column of number lists, such as embeddings, whose numbers become features
+unchanged.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,20 +20,20 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True)
 class ListColumn(ColumnEncoder):
-    """Encoder of number lists of equal length; a missing list becomes a row of zeros.
+    """Encoder of a column of number lists with equal length; a missing list becomes a row of zeros.
 
-    float16 values remain float16.
+    Numbers of type float16 are not converted to float32.
     """
 
     column: str
-    """Name of the column."""
+    """Name of the column with number lists."""
 
     length: int
-    """Length of each list."""
+    """Length of every list in the column."""
 
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "ListColumn":
-        """Fit an encoder on a column of a table."""
+        """Fit an encoder on a list column of a table."""
         batches = table.batches(column)
         lengths = sorted({n for batch in batches for n in _lengths(batch.column(column))})
         if len(lengths) != 1:
@@ -44,7 +46,7 @@ class ListColumn(ColumnEncoder):
         return cls(column, lengths[0])
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return the lists as matrix rows."""
+        """Return the lists of a table as rows of a feature matrix."""
         column = table.column(self.column).combine_chunks()
         if pa.types.is_null(column.type):
             column = column.cast(pa.list_(pa.float32()))

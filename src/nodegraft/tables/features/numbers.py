@@ -18,23 +18,24 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True, eq=False)
 class NumberColumns(ColumnEncoder):
-    r"""Standardisation :math:`(x - \mu) / \sigma` of each column; a missing value becomes 0.
+    r"""Encoder that standardises each number column by :math:`(x - \mu) / \sigma`; a missing value
+    becomes 0.
 
-    Without it, a price in cents would outweigh a weight in kilograms.
+    Without standardisation, a price in cents would have more influence than a weight in kilograms.
     """
 
     columns: tuple[str, ...]
-    """Names of the columns."""
+    """Names of the number columns."""
 
     means: NDArray[np.float64]
-    """Mean of each column; missing values are ignored."""
+    """Mean of each column without its missing values."""
 
     deviations: NDArray[np.float64]
     """Standard deviation of each column; 1 for a constant column."""
 
     @classmethod
     def fit(cls, table: SourceTable, columns: tuple[str, ...]) -> "NumberColumns":
-        """Fit an encoder on columns of a table."""
+        """Fit an encoder on number columns of a table."""
         moments, problems = [], Problems()
         for column in columns:
             with problems.collect():
@@ -62,7 +63,7 @@ class NumberColumns(ColumnEncoder):
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the features, which are the names of the columns."""
         return list(self.columns)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -77,7 +78,7 @@ class NumberColumns(ColumnEncoder):
 
 
 def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
-    """Return findings about CSV cells that are not numbers."""
+    """Return findings about cells of CSV columns that are not numbers."""
     findings: list[Finding] = []
     for name in columns:
         odd, column = table.odd_numbers(name), table.column(name)
@@ -103,7 +104,7 @@ def _moments(table: SourceTable, column: str) -> tuple[float, float]:
             values = _finite(batch.floats(column))
             yield values[~np.isnan(values)]
 
-    # fsum is exact, so the recipe does not depend on the order of rows.
+    # Sum with fsum, which is exact, so that the recipe does not depend on the order of rows.
     count = max(sum(values.size for values in given()), 1)
     mean = fsum(chain.from_iterable(values.tolist() for values in given())) / count
     squares = (np.square(values - mean).tolist() for values in given())

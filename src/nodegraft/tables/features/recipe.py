@@ -1,4 +1,4 @@
-"""Feature recipe: converts table columns to features. It is saved with graph and model."""
+"""Feature recipe, which converts table columns to features; it is saved with graphs and models."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ _OF_SEVERAL, _OF_ONE = (*_OF_TEXT, NumberColumns), (ListColumn, CategoryColumn)
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """Fitted encoders that convert text, numbers, lists and categories of a table to features.
+    """Fitted encoders that convert the text, numbers, lists and categories of a table to features.
 
-    Text becomes TF-IDF or vectors of another text encoder, numbers are standardised, lists are
-    copied, and categories are one-hot encoded. With several encoders, the features of each are
+    Text becomes TF-IDF features or embedding vectors, numbers are standardised, lists are used
+    unchanged, and categories are one-hot encoded. With several encoders, the features of each are
     scaled to rows of length 1 on average. Missing values, and values that were not in the fitted
     table, become 0.
 
@@ -55,10 +55,12 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """One or several encoders for text, one for numbers, one for each list or category column."""
+    """Encoders in the order of their features: any number for text, one for all number columns, one
+    for each list or category column.
+    """
 
     scales: tuple[float, ...]
-    """Scale factor of each encoder's features."""
+    """Factor by which each encoder's features are multiplied."""
 
     @classmethod
     def fit(
@@ -77,13 +79,15 @@ class FeatureRecipe:
         Args:
             table: A Parquet or CSV file, or a table in memory.
             text: Names of text columns; their texts are joined.
-            features: Names of columns with numbers or lists of numbers.
-            categories: Names of columns with few different values; each value becomes a feature.
+            features: Names of columns with numbers or with lists of numbers.
+            categories: Names of category columns, which have few different values; each value
+                becomes a feature.
             encoder: Text encoder, or several whose features are joined: ``tfidf``, ``wordllama``,
                 ``sentence-transformers:NAME``, ``model2vec:NAME``, ``fastembed:NAME``, or the name
                 of an entry point in the group ``nodegraft.encoders``.
             min_documents: Minimum number of nodes whose text has a word; rarer words are left out.
-            stop_words: ``"english"`` leaves out the most common English words.
+            stop_words: ``"english"`` to leave out the most common English words; None to use all
+                words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
         texts, given = column_names(text), column_names(features)
@@ -118,11 +122,11 @@ class FeatureRecipe:
         return cls(plain.encoders, plain._even_scales(table)) if len(encoders) > 1 else plain
 
     def with_encoder(self, encoder: str | Iterable[str], table: SourceTable) -> "FeatureRecipe":
-        """Return a recipe for the same columns with other text encoders.
+        """Return a recipe for the same columns, but with other text encoders.
 
         Args:
-            encoder: Name of the text encoder, or several.
-            table: Node table, to fit TF-IDF and scale factors.
+            encoder: Name of the new text encoder, or several names.
+            table: Node table on which TF-IDF and the scale factors are fitted.
         """
         texts = [part for part in self.encoders if isinstance(part, _OF_TEXT)]
         if not texts:
@@ -139,8 +143,9 @@ class FeatureRecipe:
                 encoded = encoder.encode(batch, np.arange(len(batch)))
                 yield from np.square(row_norms(encoded.matrix)).tolist()
 
-        # fsum is exact, so the recipe does not depend on the order of rows. Text embeddings are
-        # not computed here: they have length 1, and encoding all texts may take hours.
+        # Sum with fsum, which is exact, so that the recipe does not depend on the order of rows.
+        # Text embeddings are not computed here, because their length is always 1 and encoding all
+        # texts may take hours.
         means = [
             1.0 if isinstance(encoder, EmbeddedText) else sqrt(fsum(squares(encoder)) / len(table))
             for encoder in self.encoders
@@ -159,12 +164,12 @@ class FeatureRecipe:
     def encode(
         self, table: SourceTable, keys: NDArray[Any], listener: Listener = SILENT
     ) -> Encoded:
-        """Return the features of a table and findings about it.
+        """Return the features of a table, and findings about the table.
 
         Args:
             table: Node table.
-            keys: Node key of each row, for findings.
-            listener: Receives progress events of text encoders.
+            keys: Node key of each row, shown in findings.
+            listener: Listener that receives progress events of text encoders.
         """
         together = [
             encoder.encoder if isinstance(encoder, EmbeddedText) else TFIDF
@@ -194,13 +199,14 @@ class FeatureRecipe:
     def without_unused(
         self, unused: NDArray[np.bool_]
     ) -> "tuple[FeatureRecipe, NDArray[np.bool_]]":
-        """Return a recipe without unused words and values, and a mask of the remaining features.
+        """Return a recipe without unused words and category values, and a mask of the remaining
+        features.
 
-        Features of numbers and lists are never removed, because their names reveal nothing about
-        a node.
+        Features of number and list columns are never removed: unlike words and category values,
+        their names contain no data of nodes.
 
         Args:
-            unused: Whether each feature is 0 for all nodes.
+            unused: Boolean mask of the features that are 0 for all nodes.
         """
         kept, encoders, start = ~unused, list[ColumnEncoder](), 0
         for encoder in self.encoders:
@@ -213,7 +219,8 @@ class FeatureRecipe:
         return FeatureRecipe(tuple(encoders), self.scales), kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
-        """Return a short text of each row for display; None if the recipe has no text column.
+        """Return a short text for each row, for display only; None if the recipe has no text
+        column.
 
         Args:
             table: Table with the columns of the recipe.
@@ -237,23 +244,25 @@ class FeatureRecipe:
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each feature: a word, a column, or a column and a value."""
+        """Name of each feature: a word; a column name; or a column name with a value or a
+        position.
+        """
         return [name for encoder in self.encoders for name in encoder.feature_names]
 
     @property
     def words(self) -> list[str]:
-        """Words of the TF-IDF features if TF-IDF is the first encoder; else empty."""
+        """Words of the TF-IDF features if TF-IDF is the first encoder, otherwise empty."""
         first = next(iter(self.encoders), None)
         return first.feature_names if isinstance(first, TextColumns) else []
 
     @property
     def num_features(self) -> int:
-        """Number of features."""
+        """Number of features that the recipe makes."""
         return len(self.feature_names)
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the fitted state; recipes with equal hashes give equal features."""
+        """Hash of the fitted encoders; two recipes with equal hashes compute equal features."""
         arrays, document = self.state()
         return content_hash(document, *(arrays[name] for name in sorted(arrays)))
 
@@ -304,10 +313,10 @@ class FeatureRecipe:
 def _text_encoders(
     table: SourceTable, columns: tuple[str, ...], names: Sequence[str], words: TextVectoriser
 ) -> list[ColumnEncoder]:
-    """Return the text encoders with the given names; TF-IDF is fitted on the table.
+    """Create the text encoders with the given names; TF-IDF is fitted on the table.
 
     Args:
-        words: Unfitted vectoriser for TF-IDF.
+        words: Unfitted vectoriser, which is fitted if TF-IDF is among the names.
     """
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:

@@ -1,4 +1,6 @@
-"""TF-IDF features of text columns by scikit-learn; the fitted state is JSON and one array."""
+"""TF-IDF features of text columns, computed by scikit-learn; the fitted state is JSON and one
+array.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 WORD = r"(?u)[^\W\d_]{2,}"
-"""Pattern of a word: two or more letters of any script. Digits say little about a topic."""
+"""Regular expression of a word: two or more letters of any script. Digits are excluded because they
+say little about a topic.
+"""
 
 
 class TextVectoriser:
@@ -36,7 +40,7 @@ class TextVectoriser:
         min_documents: Minimum number of texts that have a word; rarer words are left out.
         use_idf: Whether rare words get a larger weight (IDF). IDF depends on all texts, including
             texts of classes that arrive later, so the benchmark datasets do not use it.
-        stop_words: ``"english"`` leaves out the most common English words.
+        stop_words: ``"english"`` to leave out the most common English words; None to use all words.
     """
 
     def __init__(
@@ -52,9 +56,9 @@ class TextVectoriser:
         self.stop_words = stop_words
 
     def fit(self, texts: Iterable[str]) -> "TextVectoriser":
-        """Choose the words and compute their IDF, if it is used."""
+        """Choose the words, and compute their IDF if IDF is used; return this vectoriser."""
         words_in, having, total = self._new().build_analyzer(), Counter[str](), 0
-        # Read texts one by one, so that only words and counts are in memory.
+        # Read texts one at a time, so that only words and their counts need memory.
         for text in texts:
             having.update(set(words_in(text)))
             total += 1
@@ -71,16 +75,17 @@ class TextVectoriser:
 
     @cached_property
     def _engine(self) -> "TfidfVectorizer":
-        # Created on first use: scikit-learn is slow to import, and a saved model may not need it.
+        # Create it on first use, because scikit-learn is slow to import and a saved model may not
+        # need it.
         vocabulary = {word: column for column, word in enumerate(self._words)}
-        # The vocabulary is fixed, so fitting on one empty text is enough.
+        # Fit on one empty text, which is enough because the vocabulary is fixed.
         engine = self._new(vocabulary=vocabulary).fit([""])
         if self._idf is not None:
             engine.idf_ = self._idf
         return engine
 
     def _new(self, **options: Any) -> "TfidfVectorizer":
-        # Imported here because it takes a second.
+        # Import it here, because the import takes a second.
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         return TfidfVectorizer(
@@ -92,7 +97,9 @@ class TextVectoriser:
         )
 
     def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
-        """Return one sparse TF-IDF row per text; unknown words are ignored."""
+        """Return a sparse TF-IDF row for each text; words that are not in the vocabulary are
+        ignored.
+        """
         listed = list(texts)
         if not listed:
             return csr_array((0, len(self._words)), dtype=np.float32)
@@ -103,10 +110,10 @@ class TextVectoriser:
         return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
-        """Return a vectoriser that has only some of the words, with unchanged weights.
+        """Return a vectoriser with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Whether to keep each word; at least one must be kept.
+            kept: Boolean mask of the words to keep; at least one word must be kept.
         """
         if not kept.any():
             raise DataError("No word would be left.")
@@ -118,7 +125,7 @@ class TextVectoriser:
 
     @property
     def words(self) -> list[str]:
-        """Word of each feature column."""
+        """Word of each feature column, in column order."""
         return self._words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -148,7 +155,9 @@ class TextVectoriser:
 
 
 def _rarities(counts: NDArray[np.float32], total: int) -> NDArray[np.float64]:
-    """Return ``1 + log((1 + texts) / (1 + texts with the word))``, rounded like scikit-learn."""
+    """Return the IDF of each word: ``1 + log((1 + texts) / (1 + texts with the word))``, rounded
+    like in scikit-learn.
+    """
     shares = np.full_like(counts, total + 1) / (counts + np.float32(1.0))
     return (np.log(shares) + np.float32(1.0)).astype(np.float64)
 
@@ -158,21 +167,21 @@ class TextColumns(ColumnEncoder):
     """Encoder that joins text columns to one text per node and computes TF-IDF."""
 
     columns: tuple[str, ...]
-    """Names of the columns."""
+    """Names of the text columns."""
 
     vectoriser: TextVectoriser
-    """Fitted vectoriser of the joined texts."""
+    """Vectoriser that was fitted on the joined texts."""
 
     @classmethod
     def fit(
         cls, table: SourceTable, columns: tuple[str, ...], vectoriser: TextVectoriser
     ) -> "TextColumns":
-        """Fit an encoder on columns of a table.
+        """Fit an encoder on text columns of a table.
 
         Args:
             table: Table with the columns.
             columns: Names of the text columns.
-            vectoriser: Unfitted vectoriser; it is fitted in place.
+            vectoriser: Unfitted vectoriser, which this call fits.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
@@ -185,20 +194,20 @@ class TextColumns(ColumnEncoder):
         return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
     def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
-        """Return an encoder that has only some of the words, with unchanged weights.
+        """Return an encoder with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Whether to keep each word.
+            kept: Boolean mask of the words to keep.
         """
         return TextColumns(self.columns, self.vectoriser.keeping(kept))
 
     @property
     def feature_names(self) -> list[str]:
-        """Words of the vectoriser, one for each feature."""
+        """Words of the vectoriser: each word is a feature."""
         return self.vectoriser.words
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the state of the vectoriser and the column names as arrays and JSON."""
+        """Return the state of the vectoriser and the column names, as arrays and JSON."""
         arrays, document = self.vectoriser.state()
         return arrays, {**document, "columns": list(self.columns)}
 
@@ -209,6 +218,6 @@ class TextColumns(ColumnEncoder):
 
 
 def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
-    """Join the texts of several columns to one text per row; a missing text counts as empty."""
+    """Join the texts of several columns to one text per row; missing texts count as empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]

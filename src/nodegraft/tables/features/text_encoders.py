@@ -1,4 +1,4 @@
-"""Text encoders by name: pretrained models of other packages, which embed texts as vectors."""
+"""Text encoders by name: pretrained models of other packages that convert texts to vectors."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from nodegraft.base.errors import DataError, MissingExtraError, ParameterError, UnknownNameError
 
 Encode: TypeAlias = Callable[[list[str]], Any]
-"""Function that returns one vector for each text."""
+"""Function that returns a vector for each text."""
 
 GROUP = "nodegraft.encoders"
 """Entry point group for plug-ins; each entry point is an :data:`Encode` function."""
 
 TFIDF = "tfidf"
-"""Name of the TF-IDF encoder, which is fitted on the texts instead of loaded."""
+"""Name of the TF-IDF encoder, which is fitted on the texts; all other encoders are pretrained."""
 
 PROBES = (
     "red shoes",
@@ -35,36 +35,40 @@ PROBES = (
     "sudo apt-get install libxml2-dev",
     "small",
 )
-"""Probe texts; their vectors are the fingerprint of an encoder."""
+"""Short texts whose vectors are the fingerprint of an encoder: a changed model gives other
+vectors.
+"""
 
 SAME = 0.05
-"""Maximum distance of two unit vectors of a probe text that count as equal.
+"""Maximum distance between two unit vectors of a probe text that count as equal.
 
-It is larger than rounding differences between machines, and smaller than between two models."""
+This limit is larger than rounding differences between machines, but smaller than the distance
+between vectors of two different models.
+"""
 
 LOADED = 4
-"""Cache size: number of encoders that remain in memory."""
+"""Cache size: maximum number of encoders that remain in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedEncoder:
-    """Text encoder in memory, with the name and version of its package."""
+    """Text encoder that is loaded in memory, with the name and version of its package."""
 
     name: str
-    """Name of the encoder, as the user writes it."""
+    """Name of the encoder as users write it."""
 
     package: str
-    """Python package of the encoder."""
+    """Name of the Python package that provides the encoder."""
 
     version: str
     """Installed version of the package."""
 
     encode: Encode
-    """Function that encodes texts."""
+    """Function that converts texts to vectors."""
 
     @classmethod
     def load(cls, name: str) -> "LoadedEncoder":
-        """Load an encoder by name, or return it from the cache.
+        """Load an encoder by name; return it from the cache if it was loaded before.
 
         Args:
             name: ``wordllama``, ``model2vec:NAME`` …, or the name of an entry point.
@@ -73,20 +77,20 @@ class LoadedEncoder:
 
     @cached_property
     def fingerprint(self) -> NDArray[np.float32]:
-        """Vectors of the probe texts :data:`PROBES`."""
+        """Vectors of the probe texts :data:`PROBES`, which identify the model."""
         return self.vectors(list(PROBES))
 
     def vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return a unit vector for each text; a vector of zeros remains zeros."""
+        """Return a unit vector for each text; a vector of zeros is not scaled."""
         try:
             vectors = self.encode(texts)
         except Exception as error:
-            # The package may raise any kind of exception.
+            # Catch all exceptions, because the package may raise any kind.
             raise DataError(f"Text encoder {self.name!r} failed: {error!r}.") from error
         try:
             rows = np.array(vectors, dtype=np.float32)
         except (RuntimeError, TypeError, ValueError) as error:
-            # PyTorch raises a RuntimeError for a tensor that requires a gradient.
+            # Catch RuntimeError, which PyTorch raises for a tensor that requires a gradient.
             raise DataError(f"Text encoder {self.name!r} gave no array: {error}.") from error
         if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
             raise DataError(
@@ -96,7 +100,7 @@ class LoadedEncoder:
         if not np.isfinite(rows).all():
             raise DataError(f"Text encoder {self.name!r} gave NaN or infinite numbers.")
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        # Divide rows of zeros by 1 to avoid NaN.
+        # Divide rows of zeros by 1, because dividing by their length 0 would give NaN.
         rows /= np.where(lengths > 0, lengths, np.float32(1))
         return rows
 
@@ -132,25 +136,27 @@ def _loaded(name: str, load: Callable[[], Encode]) -> Encode:
             f"pip install {wanted}"
         ) from error
     except Exception as error:
-        # For a missing model or a failed download, the package may raise any kind of exception.
+        # Catch all exceptions, because the package may raise any kind for a missing model or a
+        # failed download.
         raise DataError(f"Text encoder {name!r} cannot be loaded: {error}") from error
 
 
 WORDLLAMA = "wordllama"
 
 PADDED = 16
-"""Batch size of wordllama."""
+"""Batch size for wordllama, in texts."""
 
 
 def _wordllama(_: str) -> Encode:
     with _unchanged_logging():
         import wordllama
-    # Weights and tokenizer are part of the package. But wordllama does not find its tokenizer
-    # there and would download it, so pass the package folder as its cache folder.
+    # The package contains weights and tokenizer, but wordllama does not find the tokenizer there
+    # and would download it. So pass the package folder as cache folder.
     loaded = wordllama.WordLlama.load(
         cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )
-    # Texts are padded to the longest text of their batch: small batches need less memory.
+    # Use small batches to save memory, because every text is padded to the longest text of its
+    # batch.
     return lambda texts: loaded.embed(texts, batch_size=PADDED)
 
 
@@ -181,12 +187,14 @@ LOADERS: Mapping[str, Callable[[str], Encode]] = {
     "model2vec": _model2vec,
     "fastembed": _fastembed,
 }
-"""Package name -> function that loads a model of the package by name."""
+"""Mapping from package name to a function that loads a model of this package by name."""
 
 
 @contextmanager
 def _unchanged_logging() -> Iterator[None]:
-    """Restore the root logger afterwards: importing wordllama makes all packages log."""
+    """Restore the root logger after the ``with`` block, because importing wordllama makes all
+    packages log.
+    """
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     yield

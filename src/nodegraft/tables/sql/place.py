@@ -1,4 +1,4 @@
-"""Parse ``URL#QUERY`` or ``URL#TABLE``, and connect to the database."""
+"""Parse table sources of the form ``URL#QUERY`` or ``URL#TABLE``, and connect to their database."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from nodegraft.base.extras import extra
 DUCKDB = "duckdb"
 
 TABLE = "TABLE"
-"""Placeholder in error messages for the table name after the ``#``."""
+"""Placeholder for a table name in error messages about a missing name after the ``#``."""
 
 
 def is_database(source: Any) -> bool:
-    """Return whether a source is a database URL, whose scheme fsspec does not support.
+    """Return whether a source is a database URL: a URL whose scheme fsspec does not support.
 
     >>> is_database("sqlite:///shop.db#SELECT key FROM items"), is_database("s3://shop/#1.csv")
     (True, False)
@@ -31,30 +31,30 @@ def is_database(source: Any) -> bool:
 
 @dataclass(frozen=True)
 class DatabasePlace:
-    """Database URL with a query or the name of a table."""
+    """Database URL with a SQL query or the name of a table."""
 
     url: str = field(repr=False)
     """URL of the database, which may contain a password."""
 
     selection: str
-    """SQL query, or name of a table."""
+    """SQL query or name of a database table."""
 
     @classmethod
     def of(cls, source: str, selects: str = "SELECT …") -> "DatabasePlace":
-        """Parse ``URL#SELECTION``; a ``#`` in the password belongs to the URL.
+        """Parse a text of the form ``URL#SELECTION``; a ``#`` in the password is part of the URL.
 
         >>> DatabasePlace.of("postgresql://u:se#cret@host/shop#SELECT '#'").selection
         "SELECT '#'"
 
         Args:
             source: Text of the form ``URL#SELECTION``.
-            selects: :data:`TABLE`, or an example of a query; error messages show it after the
-                ``#``.
+            selects: What error messages show after the ``#``: :data:`TABLE` if the selection is the
+                name of a table, or an example of a query.
         """
         login = re.match(r"[\w+.-]*://(?:[^:/#\s]*:\S*@)?", source)
         start = login.end() if login else 0
-        # A query may contain #, so split at the first one. A file path may contain #, too, so split
-        # at the last one before a table name.
+        # A query may contain #, so split its source at the first #. A table name contains no #, but
+        # a file path may, so split at the last # if a table name follows.
         mark = source.rfind("#", start) if selects == TABLE else source.find("#", start)
         url, selection = (source[:mark], source[mark + 1 :]) if mark >= 0 else (source, "")
         if not selection.strip():
@@ -73,16 +73,17 @@ class DatabasePlace:
 
     @property
     def duckdb_file(self) -> str | None:
-        """Path of the DuckDB file, empty for an in-memory database; None if it is not DuckDB."""
+        """Path of the DuckDB file; empty for an in-memory database, None for other databases."""
         scheme, _, rest = self.url.partition("://")
         return rest.removeprefix("/") if scheme == DUCKDB else None
 
     @contextmanager
     def duckdb(self, read_only: bool) -> Iterator[Any]:
-        """Connect to DuckDB; an error inside the ``with`` block rolls back.
+        """Context manager that connects to DuckDB; an error in the ``with`` block rolls back the
+        transaction.
 
         Args:
-            read_only: Whether to open the file read-only, so that it must exist.
+            read_only: Whether to open the file read-only; then the file must exist.
         """
         with extra("sql", package="duckdb", purpose="Tables in DuckDB"):
             import duckdb
@@ -96,10 +97,11 @@ class DatabasePlace:
 
     @contextmanager
     def sqlalchemy(self, create: bool) -> Iterator[Any]:
-        """Connect to a database by SQLAlchemy and begin a transaction, which the caller commits.
+        """Context manager that connects to a database by SQLAlchemy, and begins a transaction for
+        the caller to commit.
 
         Args:
-            create: Whether to create a missing SQLite file.
+            create: Whether to create the SQLite file if it does not exist.
         """
         with extra("sql", package="sqlalchemy", purpose="Tables in databases"):
             from sqlalchemy import create_engine, make_url
@@ -111,14 +113,16 @@ class DatabasePlace:
         except (SQLAlchemyError, ImportError, ValueError) as error:
             raise self.failed(error) from error
         file, is_sqlite = parsed.database, engine.dialect.name == "sqlite"
-        # SQLite would create an empty database and then report a missing table.
+        # Check that the file exists, because SQLite would create an empty database and then report
+        # a missing table.
         if is_sqlite and file and not create and not Path(file).is_file():
             raise DataError(f"There is no file {file}.")
         try:
             with engine.connect() as connection:
                 if is_sqlite:
-                    # Without BEGIN, Python's driver commits CREATE and DROP immediately. With a
-                    # plain BEGIN, a writer fails instead of waiting if another process writes.
+                    # Without BEGIN, Python's driver would commit CREATE and DROP immediately. With
+                    # a plain BEGIN, a writer would fail instead of waiting while another process
+                    # writes.
                     connection.exec_driver_sql("BEGIN IMMEDIATE" if create else "BEGIN")
                 yield connection
         except SQLAlchemyError as error:
@@ -127,11 +131,14 @@ class DatabasePlace:
             engine.dispose()
 
     def failed(self, error: Exception) -> DataError:
-        """Return an error with the database's message, in which the password is masked."""
+        """Return an error with the database's message, in which the password is replaced by
+        asterisks.
+        """
         reason = str(getattr(error, "orig", None) or error).strip().rstrip(".")
         address = self.url.partition("://")[2].rpartition("@")[0]
         password = address.partition(":")[2]
-        # If a password contains @, drivers parse the text after the first @ as the host.
+        # Mask each part of a password with @, because drivers treat the text after its first @ as
+        # the host.
         for secret in filter(None, (unquote(password), *password.split("@"))):
             reason = reason.replace(secret, "***")
         return DataError(f"The {self.scheme} database refused {self.selection!r}: {reason}.")

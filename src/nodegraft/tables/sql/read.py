@@ -9,10 +9,11 @@ from nodegraft.tables.sql.place import DatabasePlace
 
 
 def read_query(source: str) -> Any:
-    """Run a query and return its rows as an Arrow table; changes by the query are not committed.
+    """Run a query and return its rows as an Arrow table; data changes by the query are not
+    committed.
 
     Args:
-        source: ``URL#QUERY``: a SQLAlchemy URL, or ``duckdb:///FILE``.
+        source: ``URL#QUERY``; URL is a SQLAlchemy URL or ``duckdb:///FILE``.
     """
     place = DatabasePlace.of(source)
     if place.duckdb_file is not None:
@@ -22,7 +23,7 @@ def read_query(source: str) -> Any:
                 raise DataError(f"{place.selection!r} returns no rows: give a SELECT.")
             return result.to_arrow_table()
     with place.sqlalchemy(create=False) as connection:
-        # Disable parameters, so that colons and percent signs in the query need no escape.
+        # Disable query parameters, so that colons and percent signs in the query need no escape.
         options = {"no_parameters": True}
         result = connection.exec_driver_sql(place.selection, execution_options=options)
         if not result.returns_rows:

@@ -1,4 +1,4 @@
-"""Write Arrow tables into databases."""
+"""Write Arrow tables to databases."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -11,29 +11,30 @@ from nodegraft.base.tabular import with_text_cells
 from nodegraft.tables.sql.place import TABLE, DatabasePlace, is_database
 
 STORE_TABLES = ("versions", "promotions", "audit", "tokens", "settings", "alembic_version")
-"""Names of the tables in the database of a store."""
+"""Names of the tables that a store's own database has."""
 
 
 def write_table(table: Any, place: str, *, replace: bool = False) -> None:
-    """Write a table into a database in one transaction: all rows or none.
+    """Write a table to a database in a single transaction: either all rows are written or none.
 
     Args:
-        table: Predictions or another result of a store; or an Arrow, pandas or Polars table.
-            Cells that are lists become JSON text. Dates, times of day, durations and decimals
-            become text, except in DuckDB.
-        place: ``URL#TABLE`` or ``URL#SCHEMA.TABLE``; URL is a SQLAlchemy URL or ``duckdb:///FILE``.
-        replace: Whether to replace an existing table of this name. If False, it raises an error.
+        table: Predictions or another result of a store, or an Arrow, pandas or Polars table. Cells
+            that are lists become JSON text. Dates, times of day, durations and decimals become
+            text, except in DuckDB.
+        place: Table to write: ``URL#TABLE`` or ``URL#SCHEMA.TABLE``; URL is a SQLAlchemy URL or
+            ``duckdb:///FILE``.
+        replace: Whether to replace an existing table. If False, an existing table raises an error.
     """
     write_parts([pa.table(table)], place, replace=replace)
 
 
 def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> None:
-    """Write batches of rows into a table of a database, in one transaction.
+    """Write batches of rows to a database table in a single transaction.
 
     Args:
         parts: Arrow tables with the same schema; at least one.
-        place: As in :func:`write_table`.
-        replace: As in :func:`write_table`.
+        place: Table to write, as in :func:`write_table`.
+        replace: Whether to replace an existing table. If False, an existing table raises an error.
     """
     if not is_database(place):
         raise DataError(
@@ -108,7 +109,9 @@ def _write_sqlalchemy(
 
 
 def _with_plain_cells(table: Any) -> Any:
-    """Convert cells to types that every driver supports; some refuse decimals and durations."""
+    """Convert cells to types that every database driver supports; some refuse decimals and
+    durations.
+    """
     for place, kind in enumerate(table.schema.types):
         is_time = pa.types.is_temporal(kind) and not pa.types.is_timestamp(kind)
         if is_time or pa.types.is_decimal(kind):

@@ -1,6 +1,8 @@
-r"""Compute layers in blocks on disk: :math:`SX, S^2X, \ldots` and embeddings of all nodes.
+r"""Compute layers in blocks on disk: propagated features :math:`SX, S^2X, \ldots` and a network's
+embeddings of all nodes.
 
-A network here is a list of maps of single rows, with a product by S between each two maps.
+Here, a network is a list of maps that transform each row by itself. Between two maps, the matrix of
+all rows is multiplied by the normalised adjacency S.
 """
 
 import shutil
@@ -23,13 +25,15 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Propagation:
-    """Propagated layers of a graph, in blocks on disk."""
+    """Folder of the propagated features of a graph, which are stored in blocks."""
 
     folder: OperatorFolder
-    """Folder of the layers."""
+    """Folder of the layers :math:`SX, S^2X` …"""
 
     computed: int
-    """Number of blocks that this run computed, summed over all layers."""
+    """Number of blocks that this run computed in all layers together; others were already on
+    disk.
+    """
 
 
 def propagate(
@@ -41,20 +45,22 @@ def propagate(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Propagation:
-    r"""Compute :math:`SX, \ldots, S^h X` for all nodes and store them on disk.
+    r"""Compute the propagated features :math:`SX, \ldots, S^h X` of all nodes and store them on
+    disk.
 
     Complete blocks are recorded on disk: an interrupted run resumes with the missing blocks, on any
     executor, with the same result. On a graph on disk, :meth:`~nodegraft.Graph.propagated` reads
-    these rows as soon as a layer is complete.
+    these layers from disk as soon as they are complete.
 
     Args:
-        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
+        view: A whole graph, or the result of its :meth:`~nodegraft.Graph.weighing` for weighted
+            edge types.
         hops: Largest power of S, at least 1.
-        executor: Executor of the blocks; None to compute them in this process.
-        folder: Where to store the layers; None for the folder of a graph on disk.
+        executor: Executor that computes the blocks; None to compute them in this process.
+        folder: Folder for the layers; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
-            folder use the blocks of the first run.
-        listener: Receives the progress.
+            folder use the block bounds of the first run.
+        listener: Listener that receives the progress.
     """
     if hops < 1:
         raise ParameterError(f"hops must be at least 1, and is {hops}.")
@@ -78,12 +84,13 @@ def propagate(
 def fill_layer(
     work: LayerWork, executor: BlockExecutor | None, listener: Listener, stage: str
 ) -> tuple[Matrix, int]:
-    """Compute the missing blocks of a layer; return the layer and how many blocks were missing.
+    """Compute the missing blocks of a layer; return the complete layer, and how many blocks were
+    missing.
 
     Args:
-        work: The layer; its `blocks` are ignored.
-        executor: Executor of the blocks; None to compute them in this process.
-        listener: Receives the progress.
+        work: Layer to compute; its field `blocks` is ignored.
+        executor: Executor that computes the blocks; None to compute them in this process.
+        listener: Listener that receives the progress.
         stage: Name of the layer in progress messages.
     """
     run = (executor or ThisProcess()).run
@@ -91,7 +98,7 @@ def fill_layer(
 
 
 def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
-    """Return features in float32; a converted copy of dense float16 features is cached on disk."""
+    """Return features in float32; if they are dense float16, store the converted copy on disk."""
     check_matrix(features)
     if is_sparse(features) or features.dtype == np.float32:
         return features
@@ -107,17 +114,21 @@ def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int])
 
 @dataclass(frozen=True)
 class Encoded:
-    """Embeddings of all nodes, in blocks on disk."""
+    """Embeddings of all nodes, which are stored in blocks on disk."""
 
     place: Path
-    """Folder of the last layer."""
+    """Folder of the network's last layer, which contains the embeddings."""
 
     computed: int
-    """Number of blocks that this run computed, summed over all layers."""
+    """Number of blocks that this run computed in all layers together; others were already on
+    disk.
+    """
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
-    """Return the stored embeddings of all nodes, memory-mapped; None if they are incomplete."""
+    """Return the embeddings of all nodes that an earlier run stored, memory-mapped; None if they
+    are incomplete.
+    """
     kept = view.kept_layers()
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
 
@@ -131,23 +142,24 @@ def encode(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Encoded:
-    r"""Compute a network's output for all nodes and store it on disk.
+    r"""Compute a network's embeddings of all nodes and store them on disk.
 
     With :math:`H_0 = m_0(X)` and :math:`H_l = m_l(S H_{l-1})`, each layer is completed for all
     nodes before the next one starts, because a block needs the previous layer, which is
     memory-mapped. An interrupted run resumes, as in
-    :func:`~nodegraft.graph.disk.blocks.encode.propagate`. When the last layer is complete, the
-    others are deleted.
+    :func:`~nodegraft.graph.disk.blocks.encode.propagate`. When the last layer is complete, all
+    earlier layers are deleted.
 
     Args:
-        view: A whole graph, or one :meth:`~nodegraft.Graph.weighing` its edge types.
-        network: The network, with its weights.
-        executor: Executor of the blocks; None to compute them in this process. The first map, which
-            needs no neighbours, is always computed in this process.
-        folder: Where to store the embeddings; None for the folder of a graph on disk.
+        view: A whole graph, or the result of its :meth:`~nodegraft.Graph.weighing` for weighted
+            edge types.
+        network: Network with trained weights.
+        executor: Executor that computes the blocks; None to compute them in this process. The first
+            map, which needs no neighbours, is always computed in this process.
+        folder: Folder for the embeddings; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
-            folder use the blocks of the first run.
-        listener: Receives the progress.
+            folder use the block bounds of the first run.
+        listener: Listener that receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:
@@ -165,7 +177,8 @@ def encode(
         try:
             computed = _layers(view, network, kept, executor, block_bytes, listener)
         except (FileNotFoundError, NodegraftError):
-            # Another process may have completed the last layer and deleted the others.
+            # Ignore the error if another process completed the last layer and deleted the earlier
+            # ones.
             if last.matrix() is None:
                 raise
     for number in range(len(network.maps) - 1):
@@ -181,13 +194,15 @@ def _layers(
     block_bytes: int | None,
     listener: Listener,
 ) -> int:
-    """Compute the missing blocks of all layers, layer by layer; return their number."""
+    """Compute the missing blocks of all layers, one layer after the other; return the number of
+    these blocks.
+    """
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     check_matrix(features)
-    # The rows of a block before and after a map are in memory together.
+    # Count the input and the output of a map, because both rows of a block are in memory at once.
     widest = max(map(sum, pairwise((0, *network.widths))))
     if is_sparse(features):
-        # Rows of features are copied for the first map.
+        # Count rows of sparse features, too, because they are copied for the first map.
         widest = max(widest, nbytes(features) // (4 * max(view.num_nodes, 1)))
     room = np.broadcast_to(np.float32(0), (view.num_nodes, widest))
     own = replace(kept, place=kept.place / network.name)

@@ -1,4 +1,4 @@
-"""Rows of a layer in files, and a journal of the complete blocks."""
+"""Files with the rows of a layer, and a journal of the layer's complete blocks."""
 
 import os
 import shutil
@@ -20,57 +20,57 @@ from nodegraft.base.files.array_file import flush_to_disk, write_sidecar
 from nodegraft.graph.edges.matrix import Matrix, index_type, mark_mapped
 
 CSR = ("data", "indices", "indptr")
-"""Arrays of a sparse layer; the last one is written last."""
+"""Names of the CSR arrays of a sparse layer, in the order in which their files are written."""
 
 
 @dataclass(frozen=True)
 class LayerRows:
-    """Base class of the files of a layer with dense or sparse rows."""
+    """Base class for the files of a layer, whose rows are dense or sparse."""
 
     place: Path
-    """Folder of the layer."""
+    """Path of the layer's folder."""
 
     shape: tuple[int, int]
-    """Numbers of rows and columns."""
+    """Number of rows and number of columns."""
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Files of a complete layer; the last one is written last."""
+        """Paths of the files of a complete layer, in the order in which they are written."""
         raise NotImplementedError
 
     @property
     def unfinished(self) -> Path:
-        """File or folder that holds blocks until the layer is complete."""
+        """File or folder to which blocks are written until the layer is complete."""
         raise NotImplementedError
 
     def matrix(self) -> Matrix | None:
-        """Return all rows, memory-mapped; None while the layer is incomplete."""
+        """Return all rows of the layer, memory-mapped; None while the layer is incomplete."""
         return self._mapped() if self.files[-1].exists() else None
 
     def _mapped(self) -> Matrix:
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Create the file or folder for blocks."""
+        """Create the file or folder to which blocks are written."""
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows `start` to `stop` - 1 and wait until they are on disk."""
+        """Write the rows from `start` to `stop` - 1, and return only when they are on disk."""
 
     def finish(self) -> None:
-        """Turn the blocks into the files of a complete layer."""
+        """Convert the written blocks to the files of a complete layer."""
 
 
 class DenseRows(LayerRows):
-    """Dense layer: one float32 file, which is renamed when all rows are in it."""
+    """Dense layer: a single float32 file, which gets its final name when it contains all rows."""
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """File of the complete layer."""
+        """Path of the file of the complete layer."""
         return (self.place / "rows.npy",)
 
     @property
     def unfinished(self) -> Path:
-        """File that rows are written to until the layer is complete."""
+        """File to which rows are written until the layer is complete."""
         return self.place / "rows.unfinished"
 
     def _mapped(self) -> Matrix:
@@ -80,13 +80,13 @@ class DenseRows(LayerRows):
         return rows
 
     def begin(self) -> None:
-        """Create a sparse file of the final size."""
+        """Create a sparse file of the final size, to which blocks can be written in any order."""
         draft = self.place / f".{uuid4().hex}"
         open_memmap(draft, "w+", np.float32, shape=self.shape)
         _rename(draft, self.unfinished)
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write rows at their offset in the file."""
+        """Write rows to their positions in the file."""
         path = self.unfinished
         header = path.stat().st_size - 4 * self.shape[0] * self.shape[1]
         with path.open("r+b") as file:
@@ -96,25 +96,28 @@ class DenseRows(LayerRows):
             os.fsync(file.fileno())
 
     def finish(self) -> None:
-        """Give the file its final name."""
+        """Rename the unfinished file to the name of the complete layer."""
         _rename(self.unfinished, self.files[0])
 
 
 class SparseRows(LayerRows):
-    """Sparse layer: three CSR files, joined from a file for each block because block sizes vary."""
+    """Sparse layer: three CSR files. Each block first has its own file, because block sizes
+    vary.
+    """
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Files of the complete layer."""
+        """Paths of the files of the complete layer."""
         return tuple(self.place / f"{part}.npy" for part in CSR)
 
     @property
     def unfinished(self) -> Path:
-        """Folder of the blocks."""
+        """Folder with a file for each block."""
         return self.place / "blocks"
 
     def _mapped(self) -> Matrix:
-        # The constructor of csr_array would read 64-bit arrays, to see if they fit into 32 bits.
+        # Set the arrays afterwards, because the constructor of csr_array would read 64-bit arrays
+        # completely to see if they fit into 32 bits.
         matrix = csr_array(self.shape, dtype=np.float32)
         data, indices, indptr = map(mapped_layer, self.files)
         fits = data.shape == indices.shape and indptr.shape == (self.shape[0] + 1,)
@@ -125,11 +128,11 @@ class SparseRows(LayerRows):
         return mark_mapped(matrix, f"{self.place} (derived data: delete it to have it recomputed)")
 
     def begin(self) -> None:
-        """Create a folder for the blocks."""
+        """Create the folder for the files of single blocks."""
         self.unfinished.mkdir(exist_ok=True)
 
     def put(self, start: int, stop: int, rows: Matrix) -> None:
-        """Write the file of a block."""
+        """Write the rows of a block to a file of their own."""
         draft = self.place / f".{uuid4().hex}.npz"
         save_npz(draft, csr_array(rows), compressed=False)
         flush_to_disk(draft)
@@ -137,7 +140,7 @@ class SparseRows(LayerRows):
         flush_to_disk(self.unfinished)
 
     def finish(self) -> None:
-        """Join the blocks into the three CSR files."""
+        """Join the files of all blocks into the three CSR files."""
         blocks = sorted(self.unfinished.iterdir())
         entries = sum(int(_read(block).nnz) for block in blocks)
         kind = index_type(max(entries, *self.shape))
@@ -160,7 +163,7 @@ class SparseRows(LayerRows):
 
 
 def mapped_layer(path: Path) -> NDArray[Any]:
-    """Return a memory-mapped array of a layer."""
+    """Return an array of a layer, memory-mapped; raise an error if its file is damaged."""
     try:
         rows: NDArray[Any] = np.load(path, mmap_mode="r")
     except (OSError, ValueError, SyntaxError) as error:
@@ -169,7 +172,7 @@ def mapped_layer(path: Path) -> NDArray[Any]:
 
 
 def damaged_layer(path: Path, finding: str) -> CheckpointError:
-    """Return the error to raise for a damaged file of a layer."""
+    """Return the error that callers raise for a damaged file of a layer."""
     return CheckpointError(
         f"{path} is damaged: {finding}. It is derived data: delete {path.parent}, and it is "
         "computed again."
@@ -181,7 +184,7 @@ def _read(path: Path) -> "csr_array[Any]":
 
 
 def _rename(draft: Path, path: Path) -> None:
-    """Rename `draft` to `path`, but never overwrite: the first of two writers wins."""
+    """Rename the file `draft` to `path`; if `path` exists, keep it and delete `draft`."""
     with suppress(FileExistsError, FileNotFoundError):
         path.hardlink_to(draft)
     draft.unlink(missing_ok=True)
@@ -189,47 +192,47 @@ def _rename(draft: Path, path: Path) -> None:
 
 JOURNAL = "journal.txt"
 DONE = " done"
-"""End of every line of the journal. A line without it was interrupted and is ignored."""
+"""End of every complete line of the journal. A line without it was interrupted and is ignored."""
 
 
 @dataclass(frozen=True)
 class LayerFiles:
-    """Files of a layer: its rows, and the journal of complete blocks.
+    """Files of a layer: its rows, and a journal of complete blocks.
 
     Any number of processes may write rows. Only the process that assigns the blocks writes the
     journal, after the rows of a block are on disk.
     """
 
     rows: LayerRows
-    """Files of the rows."""
+    """Files with the rows of the layer."""
 
     bounds: tuple[int, ...]
-    """First row of each block, followed by the number of rows."""
+    """Number of the first row of each block, followed by the number of all rows."""
 
     @property
     def place(self) -> Path:
-        """Folder of the layer."""
+        """Path of the layer's folder."""
         return self.rows.place
 
     @property
     def num_blocks(self) -> int:
-        """Number of blocks."""
+        """Number of blocks of the layer."""
         return len(self.bounds) - 1
 
     def between(self, block: int) -> tuple[int, int]:
-        """Return the first row of a block, and the first row behind it."""
+        """Return the number of a block's first row, and the number of its last row plus one."""
         return self.bounds[block], self.bounds[block + 1]
 
     def put(self, block: int, rows: Matrix) -> int:
-        """Write the rows of a block to disk and return its number."""
+        """Write the rows of a block to disk; return the number of the block."""
         self.rows.put(*self.between(block), rows)
         return block
 
     def done(self) -> set[int]:
-        """Return the numbers of the complete blocks: those in the journal."""
+        """Return the numbers of the complete blocks, which are listed in the journal."""
         journal = self.place / JOURNAL
         lines = journal.read_text(errors="replace").splitlines() if journal.exists() else []
-        # Lines that a crash damaged are skipped, so their blocks are recomputed.
+        # Skip lines that a crash damaged; their blocks are recomputed.
         numbers = (line.removesuffix(DONE) for line in lines if line.endswith(DONE))
         return {int(number) for number in numbers if number.isdecimal()}
 
@@ -239,12 +242,12 @@ class LayerFiles:
         listener: Listener,
         stage: str,
     ) -> tuple[Matrix, int]:
-        """Compute missing blocks; return the whole layer and how many blocks were missing.
+        """Compute missing blocks; return the complete layer, and how many blocks were missing.
 
         Args:
-            compute: Computes and writes blocks by number; yields each number when its rows are on
-                disk.
-            listener: Receives the progress.
+            compute: Function that computes and writes the blocks with the given numbers; it yields
+                the number of each block whose rows are on disk.
+            listener: Listener that receives the progress.
             stage: Name of the layer in progress messages.
         """
         whole = self.rows.matrix()
@@ -258,17 +261,19 @@ class LayerFiles:
         return self._finish(), len(missing)
 
     def _begin(self) -> list[int]:
-        """Create the file or folder for blocks if needed, and return the missing blocks."""
+        """Create the file or folder for blocks if it does not exist; return the numbers of the
+        missing blocks.
+        """
         self.place.mkdir(parents=True, exist_ok=True)
         if not self.rows.unfinished.exists():
-            # A journal without rows is outdated: its blocks no longer exist.
+            # Delete a journal if there is no file with rows, because its blocks no longer exist.
             (self.place / JOURNAL).unlink(missing_ok=True)
             self.rows.begin()
         done = self.done()
         return [block for block in range(self.num_blocks) if block not in done]
 
     def _note(self, block: int) -> None:
-        # Start with a line break, because a crash may have truncated the previous line.
+        # Start with a line break, because a crash may have truncated the last line.
         handle = os.open(self.place / JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, f"\n{block}{DONE}\n".encode())

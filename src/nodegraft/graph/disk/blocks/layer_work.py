@@ -1,4 +1,4 @@
-"""Computation of a layer in blocks, in this process or in workers that share its folder."""
+"""Computation of a layer in blocks, by this process or by workers that share the layer's folder."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +23,8 @@ from nodegraft.graph.edges.row_blocks import spread_rows
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
-    r"""Map from a row :math:`h` to :math:`\max(h + b, 0) \, W`; each part is optional.
+    r"""Transformation of a row :math:`h` to :math:`\max(h + b, 0) \, W`; each of its three steps is
+    optional.
 
     >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
     >>> halved(np.array([[3.0], [0.0]], "f4")).tolist()
@@ -31,20 +32,22 @@ class RowMap:
     """
 
     bias: NDArray[np.float32] | None = None
-    """Vector that is added to each row (:math:`b`); None for no bias."""
+    """Vector :math:`b` that is added to each row; None to add nothing."""
 
     relu: bool = False
-    """Whether negative numbers are replaced by 0."""
+    """Whether negative numbers in a row are replaced by 0."""
 
     weight: NDArray[np.float32] | None = None
-    """Matrix that rows are multiplied by (:math:`W`), inputs x outputs; None for no product."""
+    """Matrix :math:`W` that rows are multiplied by, inputs x outputs; None for no product."""
 
     @torch.no_grad()
     def __call__(self, rows: Matrix) -> FloatArray:
-        """Apply the map to rows; the last digits of a result may depend on the other rows.
+        """Apply the map to each row of a matrix; the last digits of a result may depend on the
+        batch.
 
         Args:
-            rows: Some rows, perhaps memory-mapped; sparse only if the map is a product alone.
+            rows: Matrix of rows, possibly memory-mapped. It may be sparse only if the map has no
+                bias and no ReLU.
         """
         if is_sparse(rows):
             product: FloatArray = multiply(rows, self.weight)
@@ -61,30 +64,31 @@ class RowMap:
 
     @property
     def parts(self) -> list[HashPart]:
-        """All parts of the map, as input of a hash."""
+        """Bias, ReLU flag and weight of the map, as input of a hash function."""
         arrays = (self.bias, self.weight)
         return [int(self.relu), *("none" if part is None else part for part in arrays)]
 
 
 @dataclass(frozen=True, eq=False)
 class RowNetwork:
-    r"""Network that applies maps of single rows, and multiplies by :math:`S` before each map except
-    the first."""
+    r"""Network that applies row maps one after the other, and multiplies by the normalised
+    adjacency :math:`S` before each map except the first.
+    """
 
     maps: tuple[RowMap, ...]
-    """Maps in order of application; one more than there are hops."""
+    """Row maps in order of application: one more than the number of hops."""
 
     features: int
-    """Number of feature columns."""
+    """Number of feature columns, which are the input of the first map."""
 
     @cached_property
     def name(self) -> str:
-        """Hash of all maps, as the name of a cache folder."""
+        """Hash of all maps, used as the name of a cache folder."""
         return content_hash(*(part for row_map in self.maps for part in row_map.parts))
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Number of output columns of each map."""
+        """Number of output columns of each row map."""
         widths = [self.features]
         for row_map in self.maps:
             weight = row_map.weight
@@ -93,76 +97,89 @@ class RowNetwork:
 
 
 SCRATCH = "scratch"
-"""Folder, inside the folder of a layer, for arrays that workers need but that are in no file."""
+"""Name of a subfolder of a layer's folder, for arrays that workers need but that no file
+contains.
+"""
 
 
 @dataclass(frozen=True)
 class LayerWork:
-    """Layer to compute: S times the previous layer, with an optional map of each row."""
+    """Description of a layer to compute: S times the previous layer, with an optional map of each
+    row.
+    """
 
     adjacency: Adjacency
     """Edges of the graph."""
 
     roots: NDArray[np.float32]
-    """Inverse square roots of the degrees of all nodes."""
+    """Factors :math:`D^{-1/2}` of the normalisation: inverse square root of each node's degree in A
+    + I.
+    """
 
     source: Matrix
-    """Previous layer, sparse or in float32; perhaps memory-mapped."""
+    """Previous layer, sparse or dense float32; possibly memory-mapped."""
 
     target: LayerFiles
-    """Files that the rows are written to."""
+    """Files to which the rows of the layer are written."""
 
     blocks: tuple[int, ...] = ()
-    """Numbers of the missing blocks."""
+    """Numbers of the blocks to compute."""
 
     then: RowMap | None = None
-    """Map that is applied to each row of the product; None for no map."""
+    """Map that is applied to each row after the product with S; None for no map."""
 
     def compute(self, block: int) -> int:
-        """Compute a block and write it to disk; return its number."""
+        """Compute a block of the layer and write it to disk; return the number of the block."""
         start, stop = self.target.between(block)
         rows = spread_rows(self.adjacency, self.roots, self.source, start, stop)
         return self.target.put(block, rows if self.then is None else self.then(rows))
 
 
 class BlockExecutor(Protocol):
-    """Interface for computing blocks; implementations are in :mod:`nodegraft.runners`."""
+    """Interface of executors that compute blocks; implementations are in
+    :mod:`nodegraft.runners`.
+    """
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield each number when its rows are on disk.
+        """Compute all missing blocks of a layer; yield the number of each block when its rows are
+        on disk.
 
         Args:
-            work: The layer to compute.
+            work: Description of the layer to compute.
         """
 
 
 class ThisProcess(BlockExecutor):
-    """Executor that computes blocks one after the other in this process."""
+    """Executor that computes blocks one after the other in the current process."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer."""
+        """Compute all missing blocks of a layer one after the other; yield their numbers."""
         return map(work.compute, work.blocks)
 
 
 @dataclass(frozen=True)
 class SharedWork:
-    """:class:`LayerWork` with file names instead of arrays, for workers on a shared file system."""
+    """Description of a layer like :class:`LayerWork`, but with file names instead of arrays, for
+    workers on a shared file system.
+    """
 
     arrays: dict[str, tuple[Path, np.dtype[Any], tuple[int, ...], int]]
-    """Path, type, shape and offset of each array, by name."""
+    """Mapping from array name to path, number type, shape and offset in the file."""
 
     target: LayerFiles
-    """Files that the rows are written to."""
+    """Files to which the rows of the layer are written."""
 
     width: int
     """Number of columns of the previous layer."""
 
     then: RowMap | None
-    """Map that is applied to each row of the product; None for no map."""
+    """Map that is applied to each row after the product with S; None for no map."""
 
     @classmethod
     def of(cls, work: LayerWork) -> "SharedWork":
-        """Find the files of all arrays; arrays in memory are written to :data:`SCRATCH`."""
+        """Convert a :class:`LayerWork`: find the files of its arrays, and write arrays in memory to
+        :data:`SCRATCH`.
+        """
         edges = work.adjacency
         arrays = {"indptr": edges.indptr, "indices": edges.indices, "roots": work.roots}
         if edges.weights is not None:
@@ -171,24 +188,27 @@ class SharedWork:
             arrays |= {f"source.{part}": getattr(work.source, part) for part in CSR}
         else:
             arrays["source"] = work.source
-        # Relative paths would fail on other machines, where the working directory differs.
+        # Use an absolute path, because workers on other machines have another working directory.
         place = work.target.place.absolute()
         target = replace(work.target, rows=replace(work.target.rows, place=place))
         files = {name: _file_of(array, place / SCRATCH / name) for name, array in arrays.items()}
         return cls(files, target, int(work.source.shape[1]), work.then)
 
     def compute(self, block: int) -> int:
-        """Compute a block in a worker, with one thread, and write it; return its number."""
+        """Compute a block in a worker with one thread, and write it to disk; return the number of
+        the block.
+        """
         torch.set_num_threads(1)
         try:
             return self._open().compute(block)
         except Exception as error:
-            # Not every exception can be sent to another process.
+            # Raise a plain NodegraftError, because some exceptions cannot be sent to another
+            # process.
             text = f"Block {block} could not be computed. {type(error).__name__}: {error}"
             raise NodegraftError(text) from None
 
     def _open(self) -> LayerWork:
-        """Return the work with memory-mapped arrays."""
+        """Memory-map all arrays; return the :class:`LayerWork` that uses them."""
         arrays = {
             name: np.memmap(path, dtype, "r", offset, shape)
             for name, (path, dtype, shape, offset) in self.arrays.items()
@@ -208,10 +228,12 @@ class SharedWork:
 def _file_of(
     array: NDArray[Any], scratch: Path
 ) -> tuple[Path, np.dtype[Any], tuple[int, ...], int]:
-    """Return path, type, shape and offset of an array; write it to a file if it is in none."""
+    """Return path, number type, shape and offset of an array; if no file contains it, write one
+    first.
+    """
     mapped = array if isinstance(array, np.memmap) else array.base
     if not isinstance(mapped, np.memmap) or mapped.nbytes != array.nbytes:
-        # If the file exists, an interrupted run wrote it, for the same array.
+        # Use an existing file: an interrupted run wrote it for the same array.
         if not scratch.exists():
             scratch.parent.mkdir(parents=True, exist_ok=True)
             draft = scratch.with_name(f".{uuid4().hex}.npy")

@@ -1,4 +1,6 @@
-r"""Folder of the layers :math:`SX, S^2X, \ldots` of one operator :math:`S`."""
+r"""Folder on disk with the layers :math:`SX, S^2X, \ldots` for one normalised adjacency
+:math:`S`.
+"""
 
 import json
 from dataclasses import dataclass
@@ -23,33 +25,34 @@ ROOTS = "roots.npy"
 ROOTS_AT_ONCE = 1 << 20
 
 FORMAT = 1
-"""Version of the layers. Increase it when rows are computed or written differently, so that old
-layers are ignored."""
+"""Format version of layer files. Increase it when rows are computed or written differently, so that
+files of an older version are ignored.
+"""
 
 
 @dataclass(frozen=True)
 class OperatorFolder:
-    """Folder of the layers of one graph with given weights of its edge types."""
+    """Folder on disk with the layers of a graph, for given weights of its edge types."""
 
     place: Path
-    """Path of the folder, which need not exist."""
+    """Path of the folder, which may not exist yet."""
 
     shape: tuple[int, int]
-    """Numbers of rows and columns of every layer."""
+    """Number of rows and number of columns of every layer."""
 
     sparse: bool
-    """Whether rows are stored sparsely."""
+    """Whether the rows of layers are sparse."""
 
     @classmethod
     def of(
         cls, folder: Path, fingerprint: str, weights: tuple[float, ...] | None, features: Matrix
     ) -> "OperatorFolder":
-        """Return the folder for a graph.
+        """Return the layer folder of a graph for given weights of its edge types.
 
         Args:
-            folder: Folder that contains the layers of all operators.
-            fingerprint: Fingerprint of the graph.
-            weights: The weight of each edge type; None if all types are merged.
+            folder: Parent folder of the layer folders for all graphs and weights.
+            fingerprint: Hash of the graph's content.
+            weights: Weight of each edge type; None if all types are merged without such weights.
             features: Feature matrix that is propagated.
         """
         name = content_hash(FORMAT, fingerprint, [] if weights is None else [list(weights)])
@@ -57,35 +60,38 @@ class OperatorFolder:
         return cls(folder / name, shape, is_sparse(features))
 
     def layer(self, power: int) -> Matrix | None:
-        """Return the product with one power of S, memory-mapped; None until it is complete.
+        """Return the layer for one power of S, memory-mapped; None while it is incomplete.
 
         Args:
-            power: Power of S, at least 1; 0 for a float32 copy of the features, which exists only
-                if the features have another precision.
+            power: Power of S, at least 1; or 0 for a float32 copy of the features, which exists
+                only if the features have another number type.
         """
         return self._rows(power).matrix()
 
     def files(self, power: int, bounds: list[int]) -> layer_rows.LayerFiles:
-        """Return the files of one layer, with the block bounds that all layers share.
+        """Return the files of the layer for one power of S, with the block bounds that all layers
+        share.
 
         Args:
             power: Power of S, as in :meth:`layer`.
-            bounds: Bounds of the blocks, used if the folder has none yet.
+            bounds: Number of the first row of each block, followed by the number of rows; used only
+                if the folder has no bounds yet.
         """
         return layer_rows.LayerFiles(self._rows(power), self.agreed(bounds))
 
     def encoded(self, network: RowNetwork, number: int) -> layer_rows.DenseRows:
-        """Return the files of a layer of a network.
+        """Return the files of one layer of a network.
 
         Args:
-            network: The network, with its weights.
+            network: Network with trained weights.
             number: Number of the layer, from 0.
         """
         width = network.widths[number]
         return layer_rows.DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
-        """Return the inverse square roots of all degrees, mapped from a file; write it if missing.
+        """Return the inverse square roots of all degrees, memory-mapped; compute and store them
+        first if necessary.
 
         Args:
             adjacency: Edges of the graph.
@@ -108,11 +114,11 @@ class OperatorFolder:
         return mapped
 
     def agreed(self, bounds: list[int]) -> tuple[int, ...]:
-        """Return the bounds of the blocks, which all layers in the folder share.
+        """Return the block bounds, which all layers in this folder share.
 
         Args:
-            bounds: First row of each block and the number of rows, written if the folder has no
-                bounds yet.
+            bounds: Number of the first row of each block, followed by the number of rows; written
+                only if the folder has no bounds yet.
         """
         folder = WriteOnceFolder(self.place)
         if folder.write(LAYOUT, json.dumps({"bounds": bounds}).encode()):
