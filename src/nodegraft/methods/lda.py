@@ -84,9 +84,9 @@ class LDA(Frozen):
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes; the remaining scores do not change.
+        """Drop the means of the removed classes; scores of other classes do not change.
 
-        The scatter matrix still contains the nodes of the dropped classes.
+        The scatter matrix still contains the nodes of the removed classes.
         """
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]

@@ -66,7 +66,7 @@ class SGCRidge(KernelHead):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Learn column weights and the list of blocks, then solve for the known classes."""
+        """Compute column weights and the list of blocks, then solve for the known classes."""
         self.rarity_ = column_rarity(view) if self.idf else np.zeros(0, dtype=np.float32)
         self.edge_types_ = {}
         if self.typed_blocks:

@@ -27,10 +27,12 @@ LEAST_SPREAD = 0.01
 diffusion. On real graphs the deviation is 0.6 to 1.4."""
 
 STANDARD_ERRORS = 2.0
-"""Minimum gain, in standard errors, below which practice drops optional signals."""
+"""Minimum gain of an optional signal, in standard errors; practice drops signals with a smaller
+gain."""
 
 LEAST_NOISE = 0.05
-"""Minimum share of labels that look random; below it, no label is treated as wrong."""
+"""Minimum share of labels that look random; if it is smaller, no label is treated as wrong.
+"""
 
 
 class Mixture(NamedTuple):
@@ -83,8 +85,7 @@ class Round:
         return self.query_values[:, self.unknown]
 
     def refined(self, mixture: Mixture) -> "Round":
-        """Return the round with refined means; signal values are updated in place, also in this
-        round.
+        """Return the round with refined means; this changes the signal values of this round, too.
 
         Args:
             mixture: Weights and open-set coefficients of the previous stage.
@@ -117,7 +118,7 @@ def practise(
     kept_labels: int,
     listener: Listener,
 ) -> tuple[list[Mixture], list[Round]]:
-    """Fit a mixture for each stage; return these, and the rounds of the last stage.
+    """Fit a mixture for each stage; return the mixtures and the rounds of the last stage.
 
     Args:
         evidence: Computes signal values.
@@ -148,7 +149,7 @@ def _play(
     kept_labels: int,
     listener: Listener,
 ) -> Iterator[Round]:
-    """Yield the first-stage round of each episode, with means of labels only."""
+    """Yield the round of the first stage for each episode, with class means of labels only."""
     rows = queried_nodes(episodes)
     queries = evidence.nodes(rows)
     for done, episode in enumerate(episodes, start=1):
@@ -183,7 +184,7 @@ def _play(
 
 
 def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
-    """Drop diffusion times at which heat is almost even, whatever class it starts from.
+    """Drop diffusion times at which heat is almost even for all classes.
 
     The remaining differences are mostly numerical error, which the fitted weights would amplify
     hundreds of times.
@@ -200,8 +201,11 @@ def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
 def _drop_useless(
     rounds: list[Round], mixture: Mixture, kind: SignalKind, listener: Listener
 ) -> tuple[list[Round], Mixture]:
-    """Drop all signals of one kind, unless their mean gain in balanced log-likelihood over the
-    rounds is above :data:`STANDARD_ERRORS` standard errors."""
+    """Drop all signals of one kind if they do not improve the predictions of practice.
+
+    They are kept if their mean gain in balanced log-likelihood over the rounds is above
+    :data:`STANDARD_ERRORS` standard errors.
+    """
     dropped = [signal for signal in rounds[0].signals if signal.kind == kind]
     if not dropped:
         return rounds, mixture
@@ -238,8 +242,9 @@ def _fit_mixture(
 
 
 def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool = False) -> Floats:
-    """Fit the coefficients of
-    :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
+    """Fit the coefficients of the confidence on predictions of practice rounds.
+
+    They are used by :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
         rounds: Practice rounds of the last stage.

@@ -15,7 +15,7 @@ SHRINKAGE = 1e-3
 """Penalty on squared weights, for signals scaled to standard deviation 1."""
 
 MAX_STEPS = 15_000
-"""Maximum number of evaluations of the optimiser; a few dozen are usual."""
+"""Maximum number of times that the optimiser evaluates the cost; a few dozen are usual."""
 
 
 def mixture_weights(
@@ -118,8 +118,8 @@ def label_noise(
         return total, slope
 
     bounds = [*_bounds(scale.size, num_signed), (-9.0, 2.0)]
-    # Start from few and from many wrong labels, because weights that fit wrong labels are a local
-    # optimum.
+    # Run the optimiser twice, from a low and from a high share of wrong labels, because weights
+    # that fit wrong labels are a local optimum.
     found = min(
         (
             minimize(

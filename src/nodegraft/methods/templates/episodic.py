@@ -42,7 +42,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
     """Number of queries of each class in an episode; None uses the number of supports."""
 
     episodes: NonNegativeInt = 1000
-    """Maximum number of episodes; early stopping on validation classes may end training before."""
+    """Maximum number of episodes; early stopping on validation classes may end training earlier."""
 
     network_: dict[str, Tensor] = learned()
     """Weights of the network."""
@@ -113,7 +113,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         """Return the encoder of the trained network."""
         return self.network().encoder
 
-    # Two ways to generate practice episodes.
+    # The next methods generate practice episodes in two ways.
 
     def tasks(self, curriculum: Curriculum) -> Iterator[Episode]:
         """Return N-way K-shot tasks drawn from all known classes.
