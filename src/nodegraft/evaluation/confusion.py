@@ -67,7 +67,7 @@ class ConfusionMatrix(Tabular):
 
         Columns are the true class, the count of each predicted class, and ``abstained``.
         """
-        # Do not use a dict, because a class may have the same name as another column.
+        # Build lists instead of a dict, because a class may have the same name as another column.
         columns: list[Any] = [list(self.classes), *self.counts.T, self.abstained]
         names = ["true class", *self.classes, "abstained"]
         return pa.Table.from_arrays([pa.array(column) for column in columns], names=names)

@@ -89,7 +89,10 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """Return ``pack(attributes, kinds).nbytes``, but do not pack labels, which may be many."""
+    """Return the size of the packed attributes in bytes, without packing the labels.
+
+    The result is equal to ``pack(attributes, kinds).nbytes``, but faster if there are many labels.
+    """
     for name, value in attributes.items():
         _check_type(name, value, kinds[name])
     total = len(json.dumps(_document(attributes, kinds)))
@@ -246,7 +249,7 @@ def _is_plain(value: Any) -> bool:
 def _value(
     name: str, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Any, set[str]]:
-    """Return the value of an attribute, and the names of the arrays that it uses."""
+    """Return the value of a saved attribute, and the names of the arrays from which it is read."""
     kind = entry["kind"]
     if kind == "array":
         return arrays[name], {name}

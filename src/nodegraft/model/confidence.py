@@ -1,4 +1,4 @@
-"""Definition of probability, known and confidence of a prediction.
+"""Definition of the fields ``probability``, ``known`` and ``confidence`` of a prediction.
 
 - ``probability``: P(class | the node belongs to a known class), calibrated.
 - ``known``: P(the node belongs to any known class), the open-set score.
@@ -7,8 +7,8 @@
 
 Some models have no open-set score: methods other than graft, and a graft model that was fitted on
 too few classes to rehearse with left-out classes. Then ``known`` is NaN (null in JSON and tables),
-never 1, and ``confidence`` is ``probability`` in both worlds. In an open world the note
-:data:`NO_ESTIMATE` tells users so.
+never 1, and ``confidence`` is ``probability`` in both worlds. In an open world, the note
+:data:`NO_ESTIMATE` informs users about it.
 
 A world is *open* if nodes may belong to unknown classes, and *closed* if every node belongs to a
 known class. All code that shows or compares a confidence uses this module.

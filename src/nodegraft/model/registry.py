@@ -1,4 +1,4 @@
-"""Registry of methods by name, including plug-ins; description of a method as JSON."""
+"""Registry of methods by name, including plug-ins, and description of a method as JSON."""
 
 import inspect
 from dataclasses import asdict, dataclass, fields

@@ -235,7 +235,7 @@ def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDArray[np.int64]]:
-    # Draw one part (training, held-out or test) per group, also if its nodes have several classes.
+    # Draw one part (training, held-out or test) per group, even if its nodes have several classes.
     group = groups[rows]
     values, inverse = np.unique(group, return_inverse=True)
     draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63

@@ -140,8 +140,9 @@ class ClassStream:
     def rehearsal(self) -> "ClassStream":
         """Return a stream for choosing hyper-parameters, with validation classes as novel classes.
 
-        Test nodes of this stream are neither labelled nor queried in it. Nodes that are not in its
-        split are visible only if they are visible in session 0 of this stream.
+        Test nodes of this stream are neither labelled nor queried in the returned stream. Nodes
+        that are not in the split of the returned stream are visible in it only if they are visible
+        in session 0 of this stream.
         """
         split = self.split.rehearsal()
         entry = entry_sessions(split, self.arrival, np.where(self._entry == 0, 0, NEVER))

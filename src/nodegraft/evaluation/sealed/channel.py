@@ -1,4 +1,7 @@
-"""Messages between the judge and the sealed process: JSON and safetensors arrays, no pickle."""
+"""Messages between the sealed process and the judge (the process that evaluates it).
+
+Messages contain JSON and safetensors arrays, but no pickle.
+"""
 
 import json
 import socket
@@ -40,7 +43,7 @@ class Channel:
     """Endpoint that sends and receives messages over a socket.
 
     Args:
-        end: The socket; :meth:`close` closes it.
+        end: Socket, which :meth:`close` closes.
         max_bytes: Maximum size of the arrays of a received message; None for no limit.
     """
 

@@ -1,4 +1,4 @@
-"""Convert graphs, labels and curricula for a sealed method to arrays and JSON, and back."""
+"""Conversion of graphs, labels and curricula for a sealed method to arrays and JSON, and back."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -63,7 +63,7 @@ class Contents:
         return self.graph("graph").view(self.arrays["visible"])
 
     def put_curriculum(self, curriculum: Curriculum) -> None:
-        """Add a curriculum."""
+        """Add the curriculum of a method."""
         self.put_labels("train", curriculum.train)
         self.put_labels("held_out", curriculum.held_out)
         self.fields["pseudo_novel"] = list(curriculum.pseudo_novel)

@@ -1,6 +1,7 @@
 """Sandbox: isolate a process from network and files, by Linux namespaces and Landlock.
 
-It must run before the process starts a second thread, so this module imports nothing large.
+The isolation must happen before the process starts a second thread. Large packages may start
+threads, so this module imports none of them.
 """
 
 import ctypes
@@ -38,7 +39,7 @@ NEEDED = (
     "/sys/devices/system",
     "/dev/urandom",
 )
-"""Files and folders that Python and its libraries read besides their own folders."""
+"""Files and folders outside of Python's own folders that Python and its libraries read."""
 
 WRITABLE = ("/dev/null", "/proc/self/clear_refs")
 
@@ -138,7 +139,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # A path that does not exist needs no rule.
+        return  # Skip paths that do not exist: they need no rule.
     try:
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             rights &= ~_READ_DIRECTORY
