@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse, Response
 from nodegraft.base import errors
 
 MAX_PROBLEMS = 5
-"""Largest number of invalid fields that an error message lists."""
+"""Maximum number of invalid fields that an error message lists."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 _SEE_SCHEMA = "Compare your request with /openapi.json."
 
 _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
-    # The first matching class is used, so subclasses come before their parents.
+    # The first matching class is used, so subclasses must be listed before their base classes.
     errors.GateError: (
         409,
         "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
@@ -79,7 +79,8 @@ class HttpError(Exception):
         """Return the HTTP response.
 
         Args:
-            path: Path of the request; Open Inference Protocol paths (/v2) need another format.
+            path: Path of the request; errors of Open Inference Protocol paths (/v2) have another
+                format.
         """
         content: object = self.content
         if path.startswith("/v2"):

@@ -13,7 +13,7 @@ READ = router("health", Scope.READ, prefix="")
 
 
 class Ready(VersionResponse):
-    """The service is ready."""
+    """Response of a service that is ready."""
 
     ready: bool = Field(default=True)
     """Always true: a service that is not ready responds with 503, or does not listen yet."""
