@@ -22,7 +22,7 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
         values: Sample of values.
         confidence: Probability that such an interval contains the true mean.
     """
-    # scipy.stats is slow to import: it takes longer than the rest of a command.
+    # Import here, because importing scipy.stats takes longer than the rest of a command.
     from scipy.special import stdtrit
 
     if values.size < 2:
@@ -77,7 +77,7 @@ class QueryOutcomes:
     """Node numbers, ascending; a node has the same number in every session."""
 
     classes: Ints
-    """Number of each node's class, from 0."""
+    """Class number of each node, from 0."""
 
     correct: Bools
     """Whether each prediction is correct."""

@@ -17,7 +17,7 @@ from nodegraft.streams.episodes.episode import Episode
 
 @dataclass(kw_only=True)
 class GPN(Prototypical[WeightedPrototypeLearner]):
-    r"""Graph Prototypical Networks.
+    r"""Graph Prototypical Networks: prototypes are weighted means of supports.
 
     .. math::
         \tilde s_j = \sigma(\log(d_j + \epsilon) \, s_j), \quad

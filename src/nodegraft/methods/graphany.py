@@ -49,7 +49,7 @@ class GraphAny(Derived[channels.Floats]):
     cross-entropy of the queries. Zhao et al. 2025, https://arxiv.org/abs/2405.20445.
 
     Differences from the source: the paper trains on one graph and predicts on another. Here the
-    network trains on the first classes and predicts later ones. Adding a class recomputes the
+    network trains on the first classes and predicts later classes. Adding a class recomputes the
     least-squares fits but trains nothing. Fits use at most ``kept_labels`` labels of each class and
     are solved in dual form.
     """
@@ -90,7 +90,7 @@ class GraphAny(Derived[channels.Floats]):
     """Entropy in bits of each channel's similarities; with 2, all four similarities are equal."""
 
     mixer_: dict[str, Tensor] = learned()
-    """Weights of the network."""
+    """Weights of the network that combines the channels."""
 
     name: ClassVar[str] = "graphany"
     summary: ClassVar[str] = "five least-squares fits, mixed by how much their predictions differ"

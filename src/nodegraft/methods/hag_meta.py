@@ -104,7 +104,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     pretrain_on: Literal["base", "known"] = "base"
     """Classes for pre-training: the base classes as in the paper, or all known classes, which
-    include pseudo-novel ones, as in the authors' code."""
+    include pseudo-novel classes, as in the authors' code."""
 
     rehearse_adapted: bool = False
     """Whether sessions of a rehearsal also adapt by gradient steps. Early stopping then selects the
@@ -244,7 +244,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return torch.cat(prototypes)
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
-        """Return the stored supports of each task."""
+        """Return the stored supports of each task, in the order of ``tasks_``."""
         kept = self.kept_.on(view)
         return [kept.select(names) for names in self.tasks_ if names]
 

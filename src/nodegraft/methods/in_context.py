@@ -130,7 +130,7 @@ class InContext(Derived["Fitted"], Propagated):
 
 
 class Fitted(NamedTuple):
-    """Classifier fitted to labels."""
+    """Result of fitting: a classifier, and the order of its classes."""
 
     classifier: Any
     """Fitted classifier with ``predict_proba``; None if there is a single class."""

@@ -49,7 +49,7 @@ class JointFewShot(Classifying):
         return replace(super().pretraining, balanced=self.balanced)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Train on all known classes."""
+        """Train encoder and head on all known classes."""
         everything = curriculum.without_pseudo_novel
         self._train(view, *everything.for_early_stopping(self.seeds))
 

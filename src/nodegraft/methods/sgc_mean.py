@@ -32,7 +32,7 @@ class SGCMean(Propagated):
     """Mean of each class, one row per class."""
 
     centre_: NDArray[np.float32] = learned()
-    """Mean of the first classes' means."""
+    """Centre: mean of the first classes' means."""
 
     name: ClassVar[str] = "sgc-mean"
     summary: ClassVar[str] = "propagated features, centred cosine to class means; nothing trained"

@@ -51,7 +51,7 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
+        """Size of the state in bytes."""
         return sum(array.nbytes for array in self.arrays.values()) + len(json.dumps(self.document))
 
 
@@ -60,7 +60,7 @@ class SavedModel:
     """Content of a model directory: header, learned state, and feature recipe."""
 
     header: dict[str, Any]
-    """Fields of :data:`HEADER`."""
+    """Values of the fields in :data:`HEADER`."""
 
     state: State
     """Learned state of the model."""

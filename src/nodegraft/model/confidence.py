@@ -31,7 +31,7 @@ World = Literal["open", "closed"]
 WORLDS: tuple[World, ...] = get_args(World)
 
 DEFAULT_WORLD: World = "open"
-"""Default world of models and stores."""
+"""World of models and stores for which no world was chosen."""
 
 FACTOR = 2.0
 """An explanation mentions the estimated share of nodes of known classes if the estimate changes
@@ -145,7 +145,7 @@ class PredictionTable(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node, prediction, confidence, probability and known."""
-        # pyarrow is slow to import, and most callers only read the attributes.
+        # Import pyarrow here, because its import is slow and most callers only read the attributes.
         import pyarrow as pa
 
         return pa.table(

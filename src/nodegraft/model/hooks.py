@@ -249,7 +249,7 @@ class Hooks(ABC):
             view: Visible part of the graph.
             scores: Scores returned by :meth:`score`.
         """
-        # Imported here because scipy.special is slow to import and rarely needed.
+        # Import here, because scipy.special is slow to import and rarely needed.
         from scipy.special import softmax
 
         shares: NDArray[np.float64] = softmax(scores, axis=1)

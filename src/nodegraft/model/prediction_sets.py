@@ -78,11 +78,11 @@ class SetCalibration:
     def groups(self, coverage: float) -> list[ThresholdGroup]:
         """Return groups of classes that share a threshold.
 
-        A class with at least :data:`OWN_THRESHOLD` calibration nodes is a group of its own. Of the
-        other classes, those with at most :data:`FEW_LABELS` labels are a group, and the rest are a
-        group. If one of these two groups has too few calibration nodes for the coverage, they are
-        merged. Classes without calibration nodes are in every prediction set, and so are the
-        classes of a group that still has too few calibration nodes.
+        A class with at least :data:`OWN_THRESHOLD` calibration nodes is a group of its own. The
+        other classes with at most :data:`FEW_LABELS` labels are a group, and all remaining classes
+        are another group. If one of these two groups has too few calibration nodes for the
+        coverage, they are merged. Classes without calibration nodes are in every prediction set,
+        and so are the classes of a group that still has too few calibration nodes.
 
         >>> few = SetCalibration({"hats": np.linspace(0.1, 0.9, 9)}, {"hats": 9})
         >>> [group.threshold for group in few.groups(0.8)]
@@ -168,7 +168,7 @@ class PredictionSets(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node and set."""
-        # pyarrow is slow to import, and most callers only read the attributes.
+        # Import pyarrow here, because its import is slow and most callers only read the attributes.
         import pyarrow as pa
 
         sets = pa.array([list(names) for names in self.sets], pa.list_(pa.string()))

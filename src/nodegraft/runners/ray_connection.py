@@ -1,4 +1,5 @@
-"""Connection to Ray (an optional package): an existing cluster, or a local one for this process."""
+"""Connection to Ray (an optional package): an existing cluster, or a local cluster for this
+process."""
 
 import logging
 import os

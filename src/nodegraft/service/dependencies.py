@@ -177,7 +177,8 @@ def _load(service: Service, name: VersionName) -> Live:
 
 
 ReadVersion = Annotated[Live, Depends(_read_version)]
-"""Parameter of routes that read a version: the live version, or the one in the request."""
+"""Parameter of routes that read a version: the live version, or the version that the request
+names."""
 
 
 # Dependencies for routes that make a version
@@ -263,4 +264,4 @@ async def _change_maker(
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]
-"""Parameter of routes that make a version."""
+"""Parameter of routes that make a version: a maker of versions for the request."""

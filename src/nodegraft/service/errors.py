@@ -72,11 +72,11 @@ class HttpError(Exception):
         self.content = {"code": code, "message": message, "what_to_do": what_to_do, **more}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Makes the error picklable: the writer process sends it through a pipe.
+        # This method makes the error picklable: the writer process sends it through a pipe.
         return partial(HttpError, self.status, headers=self.headers, **self.content), ()
 
     def response(self, path: str) -> Response:
-        """Return the HTTP response.
+        """Return the HTTP response for this error.
 
         Args:
             path: Path of the request; errors of Open Inference Protocol paths (/v2) have another
@@ -104,7 +104,7 @@ def http_error(error: errors.NodegraftError) -> HttpError:
     """Convert an error of nodegraft to an HTTP error.
 
     Args:
-        error: Error of nodegraft.
+        error: Error that nodegraft raised.
     """
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
@@ -159,7 +159,8 @@ def _invalid_request(error: RequestValidationError) -> HttpError:
 
 
 def _field_path(location: tuple[int | str, ...]) -> str:
-    # If a field may have several types, Pydantic adds the type that it tried to the location.
+    # Remove types: if a field may have several types, Pydantic adds the type that it tried to the
+    # location.
     types = ("str", "int", "float", "bool")
     parts = map(str, location)
     return ".".join(part for part in parts if part not in types and "[" not in part)

@@ -27,7 +27,7 @@ class Choice(LabelStudioModel):
 
 
 class Region(LabelStudioModel):
-    """One part of an annotation."""
+    """Region: one part of an annotation."""
 
     type: Text = ""
     """Type of the region; only `choices` has class names."""
@@ -95,12 +95,12 @@ TaskLabel = tuple[NodeKey | None, str | None, str | None]
 
 
 def task_label(task: Task, annotation: Annotation) -> TaskLabel:
-    """Return the label in an annotation."""
+    """Return node key, class and time of an annotation."""
     return task.data.key, annotation.name, annotation.updated_at
 
 
 class Event(LabelStudioModel):
-    """Event of a project."""
+    """Event that Label Studio sends about a project."""
 
     action: Text = Field(examples=[CREATED])
     """Type of the event."""

@@ -81,7 +81,7 @@ class ClassSplit:
 
         The nodes of each class are shuffled with a generator seeded by the class name, so that they
         do not depend on other classes. Validation classes do not depend on the seed, so that
-        hyper-parameters chosen with one seed were not chosen on novel classes of another.
+        hyper-parameters chosen with one seed were not chosen on novel classes of another seed.
 
         Args:
             labels: Nodes of every class.

@@ -185,7 +185,7 @@ def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
 
     Args:
         graph: Graph whose rows are ordered.
-        seed: Seed for the order.
+        seed: Seed of the random order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

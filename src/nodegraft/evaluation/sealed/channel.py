@@ -27,7 +27,7 @@ MAX_JSON = 1 << 28
 
 @dataclass(frozen=True)
 class Message:
-    """Message with JSON and arrays."""
+    """Message between two processes, with JSON and arrays."""
 
     kind: str
     """Type of the message."""

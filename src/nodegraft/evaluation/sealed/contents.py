@@ -80,7 +80,7 @@ class Contents:
                 self.put_labels(f"query.{index}", query)
 
     def curriculum(self) -> Curriculum:
-        """Return the curriculum that was added."""
+        """Return the curriculum that was added by :meth:`put_curriculum`."""
         ways, shots = self.fields["sizes"]
         pseudo_novel = tuple(self.fields["pseudo_novel"])
         train, held_out = self.labels("train"), self.labels("held_out")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _NO_NEW_PRIVILEGES, _SIGNAL_AT_PARENTS_END = 38, 1
-# Landlock system calls have the same numbers on every architecture.
+# Numbers of the Landlock system calls, which are equal on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_ONLY = 1
 _BENEATH_PATH = 1
@@ -63,7 +63,7 @@ class Isolation:
         return self.network and self.files
 
     def to_json(self) -> dict[str, bool | str]:
-        """Return plain JSON."""
+        """Return the result as plain JSON."""
         return asdict(self)
 
     def __str__(self) -> str:

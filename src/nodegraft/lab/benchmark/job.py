@@ -138,7 +138,7 @@ class Job:
         return replace(described, parameters=described.parameters | {"seed": self.method_seed})
 
     def make_model(self) -> Method:
-        """Return the method before training."""
+        """Return the untrained method of the job."""
         return build(METHODS.get(self.method), {"seed": self.method_seed, **self.parameters})
 
     def _sealed_method(self, forbidden: Sequence[str | Path] = ()) -> SealedMethod:

@@ -62,7 +62,7 @@ class SuiteMethod:
     """Datasets of the suite on which the method runs; None uses all."""
 
     seeds: Sequence[NonNegativeInt] | None = None
-    """Seeds that replace those of the suite and its datasets."""
+    """Seeds that replace the seeds of the suite and its datasets."""
 
     protocols: Sequence[Protocol] | None = None
     """Protocols that replace the suite's protocols."""

@@ -23,7 +23,7 @@ from nodegraft.streams.setting import Setting
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
 KINDS = {field.lower(): True for field in LINKS}
-# A virtual name with more providers (such as mail-transport-agent) links unrelated packages.
+# A virtual name with more providers (such as mail-transport-agent) would link unrelated packages.
 MOST_PROVIDERS = 5
 # Training, held-out and test data need at least one source package each, because all packages of a
 # source are in the same part.

@@ -71,7 +71,7 @@ class Recommendation:
 
     @property
     def graphs(self) -> list[str]:
-        """Names of the datasets."""
+        """Names of the datasets of the suite."""
         return datasets(self.groups)
 
     @property

@@ -42,7 +42,8 @@ class RayRunner(RayCluster):
                 yield _ended(ready, job, place)
 
     def _task(self) -> Any:
-        # Ray retries only failures of the cluster: run_job() returns errors of the job itself.
+        # Ray retries only failures of the cluster, because run_job() returns errors of jobs as
+        # results.
         return ray.remote(
             num_cpus=self._resources.cpus,
             num_gpus=self._resources.gpus,

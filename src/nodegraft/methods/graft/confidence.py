@@ -97,7 +97,7 @@ def _predictors(
     likely = probabilities[nodes, top] * shares[top] / (probabilities @ shares)
     rivals = np.maximum(probabilities, LEAST)
     rivals[nodes, top] = 0.0
-    # Products with a vector are faster than sums along rows.
+    # Use products with vectors, which are faster than sums along rows.
     sums, weighted = (rivals @ np.column_stack((np.ones_like(scarcity), scarcity))).T
     return np.column_stack((_log_odds(likely), scarcity[top], weighted / sums)), top, rivals, sums
 
@@ -208,7 +208,7 @@ def responsibilities(scores: Floats) -> Floats:
 
     The result is the probability of each class for each node. Expectation maximisation alternately
     estimates shares and probabilities. It starts with equal shares, and one node is added to each
-    class before.
+    class at the start.
 
     >>> found = responsibilities(np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 0.1]]))
     >>> found.round(2).tolist()
@@ -238,7 +238,7 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
     for _ in range(rounds):
-        # Only the column sums of the posterior are needed, so it is not stored.
+        # Do not store the posterior, because only its column sums are needed.
         sums = shares * ((1.0 / (likely @ shares)) @ likely)
         shares = (sums + 1.0) / (nodes + classes)
     return shares
@@ -247,7 +247,7 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
 def _log_odds(probabilities: Floats) -> Floats:
     from scipy.special import logit
 
-    # Probabilities of exactly 0 or 1 have no log-odds.
+    # Clip probabilities, because log-odds of exactly 0 or 1 are not finite.
     log_odds: Floats = logit(np.clip(probabilities, 1e-6, 1.0 - 1e-6))
     return log_odds
 
@@ -286,7 +286,8 @@ def logistic_coefficients(
         chances = expit(rows @ found)
         slope = rows.T @ (counts * (chances - is_positive)) + penalty * found
         curved = counts * chances * (1.0 - chances)
-        # A small number on the diagonal splits the slope evenly between identical predictors.
+        # Add a small number to the diagonal: it splits the slope evenly between identical
+        # predictors.
         curvature = rows.T @ (curved[:, None] * rows) + np.diag(penalty + 1e-12 * counts.sum())
         step = np.linalg.solve(curvature, slope)
         if slope @ step < CLOSE * counts.sum():

@@ -41,7 +41,7 @@ class Evidence:
             differences have a large weight. The mean heat of these times excludes peaks.
         ridge: Whether the regression among the first classes is used.
         few_labels: Whether the term for few labels is used.
-        means: Cache of label means to reuse; None for a new one.
+        means: Cache of label means to reuse; None to create a new cache.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class Evidence:
         Args:
             signals: Signals, in the order of ``values``.
             values: Signal values to update: signal x node x class.
-            nodes: Nodes of these values.
+            nodes: Nodes to which ``values`` belong.
             classes: Classes with refined means.
         """
         few = classes.few
@@ -225,7 +225,7 @@ class Evidence:
         """Return the unlabelled nodes that are used to refine class means.
 
         Args:
-            classes: Classes; nodes near those with few labels are added to the sample.
+            classes: Classes; nodes near classes with few labels are added to the sample.
             sample: Random sample of unlabelled nodes.
             without: Row numbers to exclude, such as labels.
         """
@@ -239,7 +239,7 @@ class Evidence:
     def refined(
         self, classes: LabelledClasses, nodes: NodeBatch, scores: Floats, open_set: Floats
     ) -> LabelledClasses:
-        r"""Return the classes, with refined means for those that have few labels:
+        r"""Return the classes; the means of classes with few labels are refined:
 
         .. math:: q_c = \frac{\sum_{labels} z + \sum_i k_i r_{ic} z_i}{n_c + \sum_i k_i r_{ic}}
 
@@ -248,8 +248,8 @@ class Evidence:
         class that they resemble most.
 
         Args:
-            classes: Labelled classes.
-            nodes: Unlabelled nodes.
+            classes: Classes with their labels.
+            nodes: Unlabelled nodes that refine the means.
             scores: Scores of these nodes: nodes x classes.
             open_set: Coefficients of the open-set score.
         """

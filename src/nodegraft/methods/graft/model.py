@@ -185,7 +185,7 @@ class Graft(Derived[Derivation]):
         self.directed_ = self.directions and view.has_directions
         self.listener.step("propagate features", 0, 1)
         self.background_ = np.zeros((0, view.num_features))
-        # Word signals need features that are counts.
+        # Word signals are only possible if features are counts.
         if self.words and columns.are_counts:
             self.background_ = self._background(view)
         self.listener.step("propagate features", 1, 1)
@@ -196,7 +196,7 @@ class Graft(Derived[Derivation]):
             self.block_types_ = block_types(view)
         stages, rounds = self._practise(view, curriculum)
         weights = np.stack([stage.weights for stage in stages])
-        # Diffusion signals come first in the list of signals.
+        # Diffusion signals are the first signals in the list.
         unused = np.flatnonzero(~weights[:, : self.times_.size].any(axis=0))
         self.times_ = np.delete(self.times_, unused)
         # Use the memory layout that arrays have after loading, because rounding depends on it.
@@ -336,7 +336,7 @@ class Graft(Derived[Derivation]):
         return side_by_side([weigh_columns(layer, self.rarity_) for layer in layers])
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """Explain a prediction by signals and labels.
+        """Explain the prediction of a node by contributions of signals and labels.
 
         ``for`` and ``for_runner_up`` are signal contributions that add up to the scores of the two
         best classes. The contribution of cosines to the best class is split into its labels and,

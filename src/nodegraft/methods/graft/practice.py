@@ -50,8 +50,8 @@ class Round:
     """Practice episode with its signal values in the current stage.
 
     Args:
-        evidence: Computes signal values.
-        signals: Signals in use. The last one is the term for few labels; its weight may be
+        evidence: Evidence, which computes signal values.
+        signals: Signals in use. The last signal is the term for few labels; its weight may be
             negative.
         classes: Classes of the episode.
         queries: Query nodes of all episodes.
@@ -99,7 +99,7 @@ class Round:
         return replace(self, classes=classes)
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
-        """Return the round without the given signals."""
+        """Return a copy of the round without the given signals."""
         left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,
@@ -121,12 +121,12 @@ def practise(
     """Fit a mixture for each stage; return the mixtures and the rounds of the last stage.
 
     Args:
-        evidence: Computes signal values.
+        evidence: Evidence, which computes signal values.
         episodes: Episodes made of known classes; at least one.
         labelled: All labels of known classes.
         refine: Whether unlabelled nodes refine means.
         kept_labels: Maximum number of labels used for each class.
-        listener: Receives progress.
+        listener: Listener that receives progress events.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)
@@ -190,7 +190,7 @@ def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
     hundreds of times.
     """
     diffusion = [signal for signal in rounds[0].signals if signal.kind == "diffusion"]
-    # Diffusion signals come first.
+    # Diffusion signals are the first signals in the list.
     values = [played.query_values[: len(diffusion)] for played in rounds]
     spreads = [(part - part.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for part in values]
     pairs = zip(diffusion, np.mean(spreads, axis=0), strict=True)

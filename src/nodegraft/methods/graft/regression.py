@@ -29,7 +29,7 @@ class Regression:
 
     Args:
         features: Propagated features of all nodes.
-        means: Cache of label means.
+        means: Cache of the means of labels.
         layers: Layer numbers, ascending; empty if the regression is not used.
         penalty: Strength of L2 regularisation.
     """
@@ -154,6 +154,6 @@ def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
     Args:
         view: Graph view that has the keys of the rows.
         rows: Row numbers of nodes.
-        most: Maximum number of rows.
+        most: Maximum number of rows in the result.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

@@ -30,7 +30,7 @@ class Scoring:
     """Weighted sum of signals, computed with memory for one signal at a time.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         classes: Vectors of the scored classes.
         weights: Weight of each signal.
     """
@@ -113,7 +113,7 @@ class Derivation:
     """Scoring of a model's classes on one graph, and shares of classes among unlabelled nodes.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         classes: Classes in the order of their names.
         columns: Position of each class of the model in ``classes``.
         scoring: Scoring of the classes in the model's order.
@@ -164,7 +164,7 @@ def derive(
     The result does not depend on the order in which classes were added.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         labels: Row numbers of the labels used for each class, by class name.
         counts: Number of labels of each class, including unused ones.
         is_first: Whether each class was known at ``fit``.

@@ -147,7 +147,7 @@ def list_signals(
         times: Diffusion times.
         hops: Number of hops that features are propagated.
         directed: Whether there are feature layers for both directions of edges.
-        word_layers: Layers of the word signals.
+        word_layers: Numbers of the feature layers of word signals.
         ridge: Whether there is a regression on all hops.
         edge_types: Whether there is a regression on neighbours by edge type.
         has_features: Whether nodes have features.

@@ -39,8 +39,9 @@ def mixture_weights(
         rounds: For each round, signals of nodes and the class index of each node. Each round has
             its own classes, and all rounds have equal weight.
         num_signed: Number of signals at the end of the list whose weight may be negative.
-        start: Initial weights, such as those fitted to similar signals; None for ones.
-        listener: Receives progress.
+        start: Initial weights, such as weights fitted to similar signals; None to start with
+            weights of 1.
+        listener: Listener that receives progress events.
     """
     # These imports are slow, and only a fit needs them.
     from scipy.optimize import minimize

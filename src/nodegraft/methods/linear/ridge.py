@@ -127,7 +127,7 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
         means: Class means (:math:`p_k`).
         centre: Row that is subtracted from both (:math:`\mu`), such as the mean of class means.
     """
-    # Double precision is needed: differences close to the centre are small.
+    # Use double precision, because differences close to the centre are small.
     centre = centre.astype(np.float64)
     directions: NDArray[Any] = means - centre
     along = vectors @ np.vstack((directions, centre)).T

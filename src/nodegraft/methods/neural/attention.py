@@ -93,7 +93,7 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
         groups: Group index of each node; the result sums to 1 within a group.
         num_groups: Number of groups.
     """
-    # Scores lie between 0 and 1, so the exponential cannot overflow.
+    # No maximum is subtracted: scores lie between 0 and 1, so the exponential cannot overflow.
     powers = scores.exp()
     totals = torch.zeros(num_groups).index_add(0, groups, powers)
     return powers / totals[groups]

@@ -159,7 +159,8 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
     block = max(1, MAX_DISTANCES // max(1, len(vectors)))
     counts = []
     for some, own in zip(torch.split(vectors, block), torch.split(targets, block), strict=True):
-        # Distances are computed from differences: rounding of the expanded form changes counts.
+        # Compute distances from differences, because rounding of the expanded form would change
+        # counts.
         close = torch.cdist(some, vectors, compute_mode="donot_use_mm_for_euclid_dist") < radius
         counts.append((close & (own[:, None] != targets)).sum(dim=1).float())
     return torch.cat(counts)

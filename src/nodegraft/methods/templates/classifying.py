@@ -104,7 +104,7 @@ class Finetuning:
             rows: Row numbers of the training nodes.
             loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
             generator: Random generator for dropout.
-            listener: Receives progress.
+            listener: Listener that receives progress events.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)
@@ -184,7 +184,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the class index of each labelled node; new classes follow the known ones.
+        """Return the class index of each labelled node; new classes follow the known classes.
 
         Args:
             labels: Labels of known or new classes.

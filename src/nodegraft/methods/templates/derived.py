@@ -36,7 +36,7 @@ class RecentDerivations(Generic[Value]):
 
         Args:
             view: Visible part of the graph.
-            labels: All labels.
+            labels: All labels of the model.
             sessions: Session in which each class was added.
         """
         for seen, known, came, value in self._entries:
@@ -49,7 +49,7 @@ class RecentDerivations(Generic[Value]):
 
         Args:
             view: Visible part of the graph.
-            labels: All labels.
+            labels: All labels of the model.
             sessions: Session in which each class was added.
             value: Derivation to cache.
         """

@@ -188,7 +188,7 @@ def encode_for(
         model: Model with a trained encoder.
         graph: Graph on disk; it may differ from the graph that the model was trained on.
         executor: Executor that computes the blocks; None uses this process.
-        listener: Receives progress.
+        listener: Listener that receives progress events.
     """
     model = model._now()
     model._check(graph)

@@ -55,7 +55,7 @@ class Rate:
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
-        """Take one request out of a caller's bucket; return False if it is empty."""
+        """Take one token out of a caller's bucket; return False if the bucket is empty."""
         if not self._per_second:
             return True
         at = self._clock()
@@ -172,7 +172,8 @@ class RequestMiddleware:
             message = "Too many requests: the rate limit is exceeded."
             raise HttpError(429, "too_often", message, "Wait a second.", {"Retry-After": "1"})
         if is_open:
-            # A slow body would keep the connection of an anonymous caller open.
+            # Do not read the body: a slow body would keep the connection of an anonymous caller
+            # open.
             _refuse_body(headers)
         await self._app(context.connection, await _read_body(headers, receive), send)
 

@@ -33,7 +33,8 @@ class TimeoutProtocol(H11Protocol):
     """Maximum number of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connection without a complete request -> start of its waiting time; the oldest one first."""
+    """Connection without a complete request -> start of its waiting time; the oldest connection
+    first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -51,7 +52,7 @@ class TimeoutProtocol(H11Protocol):
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop all timers."""
+        """Stop all timers of the closed connection."""
         self._stop_waiting()
         self.resume_writing()
         super().connection_lost(exc)
@@ -61,7 +62,7 @@ class TimeoutProtocol(H11Protocol):
         request."""
         before = self.cycle
         super().handle_events()
-        # No cycle exists before the first head.
+        # Before the first request head, uvicorn has no cycle.
         if getattr(self.cycle, "response_complete", True):
             return
         if self.cycle is not before:

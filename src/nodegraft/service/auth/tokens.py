@@ -121,7 +121,8 @@ class TokenCache:
             self._refresh(since)
             self._failure = ""
         except Exception as error:
-            # Keep the cached tokens after any error; `current` refuses them when they are too old.
+            # Keep the cached tokens after any error; `current` refuses requests when the tokens are
+            # too old.
             if repr(error) != self._failure:
                 LOG.exception("the tokens of the store cannot be read")
             self._failure = repr(error)

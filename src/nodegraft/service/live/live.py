@@ -122,7 +122,7 @@ class LiveVersion:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread."""
+        """Stop the thread that follows the store."""
         self._ending.set()
         self._thread.join()
 

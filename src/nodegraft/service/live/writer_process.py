@@ -107,7 +107,7 @@ class WriterProcess:
 
     def _run(self, job: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
         """Run a job; return whether it succeeded, and its result or error."""
-        # Before its first job, a new process imports models; this has its own timeout.
+        # Before its first job, a new process imports models; this step has its own timeout.
         seconds = self._job_seconds if self._is_started else START_SECONDS
         ends_at, is_running = monotonic() + seconds, False
         try:

@@ -22,19 +22,19 @@ Names = Annotated[list[Text], Field(min_length=1, max_length=1_000)]
 
 
 class AnyChange(LabelChange):
-    """Fields of every change of this route."""
+    """Fields that all requests of this route have."""
 
     action: str
     """Name of the change."""
 
     dry_run: bool = False
-    """Only report what would change (status 200)."""
+    """Only report the effect of the change, without making a version (status 200)."""
 
     force_name: bool = False
     """Accept names that differ from another class name only by case or spaces."""
 
     def change(self) -> Change:
-        """Return the change of the store."""
+        """Return the change to apply to the store."""
         detail = self.model_dump(exclude=set(AnyChange.model_fields))
         return Change(self.action, detail).with_forced_name(self.force_name)
 

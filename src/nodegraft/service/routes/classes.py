@@ -52,7 +52,7 @@ class NewClasses(LabelChange):
     """Accept names that differ from another class name only by case or spaces."""
 
     def change(self) -> Change:
-        """Return the change of the store."""
+        """Return the change to apply to the store."""
         return Change("add", {"classes": self.classes}).with_forced_name(self.force_name)
 
 

@@ -46,7 +46,7 @@ async def ready(service: Served) -> Ready:
 
 @READ.get("/metrics", response_class=PlainTextResponse)
 def metrics(service: Served) -> Response:
-    """Return metrics for Prometheus."""
+    """Return metrics in the Prometheus text format."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -57,7 +57,7 @@ class Tensor(ProtocolModel):
     """Shape: [n], or [n, 1]."""
 
     datatype: Literal["BYTES", "INT64", "FP64"] = Field(examples=["BYTES"])
-    """BYTES for text."""
+    """Data type of the values, such as BYTES for text."""
 
     data: list[Any] = Field(max_length=MAX_KEYS, examples=[["p7", "p9"]])
     """Values: a flat list, or a list of lists with one value each."""
@@ -75,7 +75,7 @@ class InferenceParameters(ProtocolModel):
 
 
 class InferenceRequest(ProtocolModel):
-    """Nodes to predict."""
+    """Request to predict the classes of nodes."""
 
     parameters: InferenceParameters | None = None
     """Parameters; null for the defaults."""

@@ -53,7 +53,7 @@ class ReadNodes(schemas.VersionResponse):
 
 
 class EdgeType(schemas.Model):
-    """Neighbours of a node by edges of one type."""
+    """Neighbours of a node that are joined to it by edges of one type."""
 
     name: str = Field(examples=["bought together"])
     """Name of the edge type."""
@@ -88,7 +88,7 @@ class NewRows(schemas.RequestModel):
     """Reason for the change, stored in the history."""
 
     dry_run: bool = False
-    """Only report what would change (status 200)."""
+    """Only report the effect of the change, without making a version (status 200)."""
 
 
 @READ.get("/nodes")

@@ -40,7 +40,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 
 
 class PredictRequest(RequestModel):
-    """Nodes to predict."""
+    """Request to predict the classes of nodes."""
 
     keys: Keys | None = Field(default=None, examples=[["p7", "p9"]])
     """Node keys; omit them if you send `rows`."""

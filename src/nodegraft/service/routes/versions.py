@@ -47,7 +47,7 @@ class ListedVersion(Model):
 
 
 class Versions(VersionResponse):
-    """Versions of a store."""
+    """List of versions of a store."""
 
     live: int = Field(examples=[2])
     """Number of the live version in the store."""
@@ -63,7 +63,7 @@ class Versions(VersionResponse):
 
 
 class History(VersionResponse):
-    """Changes of a store."""
+    """History of the changes of a store."""
 
     history: list[HistoryEntry]
     """Changes, newest first."""

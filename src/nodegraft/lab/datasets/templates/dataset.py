@@ -165,7 +165,7 @@ class Dataset(ABC):
         raise MissingFileError(self.name, self.required_files, looked)
 
     def _inputs_hash(self, files: dict[str, Path]) -> str:
-        # The parser's code is hashed too, so that editing it invalidates the cache.
+        # Hash the parser's code, too, so that editing it invalidates the cache.
         package = Path(__file__).parents[3]
         code = {
             path

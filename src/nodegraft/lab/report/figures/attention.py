@@ -108,7 +108,7 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
 
 
 def _sum_to_1_in_a_class(attention: Attention) -> bool:
-    # With nla_normalise="session", weights sum to 1 over all supports of a session instead.
+    # With nla_normalise="session", weights sum to 1 over all supports of a session, not of a class.
     totals = (sum(weights.values()) for weights in attention.nodes.values())
     return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
 
@@ -220,7 +220,8 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
 
 
 def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
-    # Weights are 32-bit floats: rounding must not make equal weights look smaller than equal.
+    # Weights are 32-bit floats. Tolerate rounding errors, so that equal weights are not drawn as
+    # small.
     colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
     axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)

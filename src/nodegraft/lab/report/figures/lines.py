@@ -23,7 +23,7 @@ STUDIES = (
 
 
 class Line(NamedTuple):
-    """Data of the line of one method."""
+    """Data of the line that is drawn for one method."""
 
     x: Sequence[float]
     """Positions on the horizontal axis."""
@@ -36,7 +36,7 @@ class Line(NamedTuple):
 
 
 def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw accuracy by session with 95 % bands.
+    """Draw accuracy by session, with bands that show 95 % intervals.
 
     The best grey line is also labelled if it ends above a line with a style.
 

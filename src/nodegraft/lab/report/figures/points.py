@@ -18,8 +18,8 @@ from nodegraft.lab.report.recommendation import Recommendation
 Runs = Mapping[str, Sequence[groups.Record]]
 # Method name -> (seconds per session, last accuracy in percent)
 Points = Mapping[str, tuple[float, float]]
-# Sizes in inches: width of a figure, height of a row, height of the axis below the rows. Figures
-# of the first screen use the large sizes.
+# Sizes in inches: width of a figure, height of a row, height of the axis below the rows. Figures at
+# the top of the report use the large sizes.
 WIDTH, ROW, MARGIN = 4.6, 0.19, 0.9
 LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
 

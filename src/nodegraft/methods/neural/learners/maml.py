@@ -23,7 +23,7 @@ HEAD = "head"
 """Name of the classifier's weights in a dictionary that also has the encoder's weights."""
 
 Weights = dict[str, Tensor]
-"""Weights of encoder and head by name."""
+"""Name -> weights of encoder and head."""
 
 
 @dataclass(frozen=True, kw_only=True)
