@@ -72,7 +72,7 @@ class ERGNN(Classifying):
     citation: ClassVar[str] = "Zhou & Cao 2021 (ER-GNN)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Train the classifier, then fill the buffer."""
+        """Train the classifier, then select nodes of the known classes for the buffer."""
         super().learn_base(view, curriculum)
         self.kept_ = KeyedLabels.of(self._chosen(view, curriculum.train), view)
 

@@ -87,7 +87,8 @@ class GraphAny(Derived[channels.Floats]):
     """Divisor of the network's outputs before the softmax."""
 
     entropy: PositiveFloat = 1.0
-    """Entropy in bits of each channel's similarities; with 2, all four similarities are equal."""
+    """Entropy in bits of each channel's similarities to the four other channels; with 2 bits, all
+    four are equal."""
 
     mixer_: dict[str, Tensor] = learned()
     """Weights of the network that combines the channels."""

@@ -63,7 +63,7 @@ class LDA(Frozen):
     citation: ClassVar[str] = "Hayes & Kanan 2020 (SLDA)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then learn the known classes like any other classes."""
+        """Pre-train the encoder, then add the known classes in the same way as new classes."""
         self.learn_encoder(view, curriculum)
         size = self.encoder().size
         self.means_ = torch.zeros(0, size, dtype=torch.float64)

@@ -64,8 +64,8 @@ class ClassSplit:
     """Support (training) nodes of each validation and novel class."""
 
     query: NodeLabels
-    """Query nodes of each validation and novel class: all nodes that are not in ``support``,
-    except nodes of a training group."""
+    """Query nodes of each validation and novel class: all nodes that are not in ``support``, except
+    nodes that share a group with training nodes."""
 
     @classmethod
     def draw(

@@ -108,7 +108,7 @@ class Signal:
     """Formula that computes the signal."""
 
     default_weight: float
-    """Weight that is used without practice."""
+    """Weight that is used if weights are not fitted in practice."""
 
     place: int = 0
     """Index of the diffusion time or feature layer; 0 for signals that have neither."""

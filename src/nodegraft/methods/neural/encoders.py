@@ -150,7 +150,7 @@ class GCN(Encoder):
 
     @property
     def size(self) -> int:
-        """Width of an embedding, which is that of the last layer."""
+        """Width of an embedding: the width of the last layer."""
         return len(self.biases[-1])
 
     def forward(
@@ -221,7 +221,7 @@ class GAT(Encoder):
 
     @property
     def size(self) -> int:
-        """Width of an embedding, which is that of the last layer."""
+        """Width of an embedding: the width of the last layer."""
         return int(self.weights[-1].shape[1])
 
     def forward(

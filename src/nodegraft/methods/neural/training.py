@@ -53,7 +53,8 @@ class Pretraining:
     """Maximum number of epochs; 0 keeps the initial weights."""
 
     balanced: bool = False
-    """Whether all classes have equal weight in the training loss; otherwise all labels have."""
+    """Whether all classes have equal weight in the training loss; otherwise all labels have equal
+    weight."""
 
     def __call__(
         self,

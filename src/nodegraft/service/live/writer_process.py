@@ -23,8 +23,8 @@ STALE_ROWS = 250_000
 """Maximum number of stale rows that are recomputed at once while no job is running."""
 
 CLOSE_SECONDS = 3.0
-"""Timeout in seconds for the running job when the service stops, and for the end of the process
-then."""
+"""Timeout in seconds when the service stops: for the running job, and then for the end of the
+process."""
 
 STARTED = "started"
 """Message that the writer process sends when it starts to run a job."""

@@ -82,7 +82,8 @@ class MatlabDataset(Dataset):
     """Description of the paper's split."""
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the training and the test half; without the training half, add a note."""
+        """Parse the training and the test half; if the training half is missing, add a note about
+        it."""
         network, test = self.required_files
         (train,) = self.optional_files
         nodes = MatlabNodes.read(files[test])
