@@ -151,7 +151,7 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
     Args:
         method: The method; an earlier fit is discarded.
         stream: Stream of sessions.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     results = []
     for session in stream:

@@ -99,7 +99,7 @@ def evaluate_published(
         method: The method; an earlier fit is discarded.
         stream: Stream of sessions.
         ingredients: Switches for parts of the authors' protocol; None if all are on.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)

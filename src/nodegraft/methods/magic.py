@@ -76,12 +76,13 @@ class Magic(KernelHead):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Compute the coupling numbers, then solve for the known classes."""
+        """Compute the coupling numbers, then solve the regression for the known classes."""
         self.prior_ = list(label_pair_prior(view, curriculum.train))
         super().learn_base(view, curriculum)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve for all labels, add nodes to classes with few labels, and solve again."""
+        """Solve the regression on all labels, add nodes to classes with few labels, and solve it
+        again."""
         first = super().derive(view)
         labels = self.labels_.on(view)
         few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]

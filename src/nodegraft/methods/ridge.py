@@ -82,7 +82,7 @@ class Ridge(Frozen):
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then solve for the known classes."""
+        """Pre-train the encoder, then solve the regression for the known classes."""
         self.learn_encoder(view, curriculum)
         classes = self._classes(view, curriculum.train)
         self.learn_lift(classes)

@@ -1,4 +1,4 @@
-"""Convert the learned state of a model to arrays and JSON, and save them in a directory."""
+"""Conversion of a model's learned state to arrays and JSON, and storage of both in a directory."""
 
 import json
 from collections.abc import Mapping

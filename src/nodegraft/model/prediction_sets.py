@@ -214,7 +214,7 @@ def calibrate(
         held_out: Class name -> held-out nodes, which are not labels of the model. A class without
             held-out nodes is calibrated on folds of its labels, if the method supports
             ``set_labels``.
-        listener: Receives progress events.
+        listener: Listener that receives progress events.
     """
     unknown = [name for name in held_out if name not in model.classes_]
     if unknown:
@@ -284,7 +284,7 @@ def models_without_a_fold(
         names: Classes whose labels are split into folds, each with at least two labels. Labels of
             other classes are always learned.
         what: Name of the step in progress events.
-        listener: Receives progress events.
+        listener: Listener that receives progress events.
     """
     for fold in range(FOLDS if names else 0):
         listener.step(what, fold, FOLDS)

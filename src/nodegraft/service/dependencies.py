@@ -43,7 +43,7 @@ Override = Annotated[
     ),
 ]
 VersionName = Literal["live", "candidate", "newest"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
-"""Version number, or ``live``, ``candidate`` (an error without a candidate) or ``newest``."""
+"""Version number, or ``live``, ``candidate`` (an error if there is none) or ``newest``."""
 
 VERSION_NAMES = "a number, `live`, `candidate` (which waits for review) or `newest`."
 

@@ -1,4 +1,4 @@
-"""Sandbox: isolate a process from network and files, by Linux namespaces and Landlock.
+"""Sandbox: isolation of a process from network and files, by Linux namespaces and Landlock.
 
 The isolation must happen before the process starts a second thread. Large packages may start
 threads, so this module imports none of them.

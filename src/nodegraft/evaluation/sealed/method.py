@@ -208,7 +208,7 @@ def evaluate_sealed(
     Args:
         method: Sealed method that has not been fitted yet.
         stream: Stream of sessions.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     results = []
     for session in stream:

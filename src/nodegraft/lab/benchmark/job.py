@@ -185,7 +185,7 @@ class Job:
         Args:
             loaded: Dataset of the job; see :meth:`load`.
             stream: Stream of sessions of the job; see :meth:`stream`.
-            listener: Receiver of progress events.
+            listener: Listener that receives progress events.
             data: Folder that holds the data folders, which a sealed method must not read.
         """
         this_code()  # hash the code before the run, because files may be edited during the run

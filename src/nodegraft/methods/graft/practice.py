@@ -56,7 +56,7 @@ class Round:
         classes: Classes of the episode.
         queries: Query nodes of all episodes.
         query_values: Signal values of ``queries``.
-        known: Positions of this episode's queries in ``queries``.
+        known: Positions in ``queries`` of this episode's query nodes of known classes.
         targets: Class index of each query at ``known``.
         unknown: Positions in ``queries`` of nodes whose class is unknown in this episode.
         pool: Unlabelled nodes that refine means.
