@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from nodegraft.graph.view import GraphView
 
 ROUNDS = 10
-"""Number of rounds that alternately estimate shares and predictions."""
+"""Number of rounds; each estimates shares from predictions, then predictions from shares."""
 
 POWERS: tuple[float, ...] = tuple((2.0 ** np.arange(-3, 8.25, 0.25)).tolist())
 """Candidate powers for :func:`fit_power`."""
 
 SMOOTHING = 1.0
-"""Pseudo-count: number of nodes with the average age distribution that is added to each class."""
+"""Pseudo-count: number of nodes that are added to each class, with the average distribution of
+ages."""
 
 _TINY = 1e-12
 
@@ -33,8 +34,8 @@ def first_sessions(views: Sequence[GraphView]) -> NDArray[np.int64]:
 def fit_power(probabilities: NDArray[np.float64], targets: NDArray[np.int64]) -> float:
     """Return the power of predicted probabilities that maximises the likelihood of the labels.
 
-    It is the inverse of a temperature. Without it, a prior would dominate a method whose
-    probabilities are too flat.
+    The power is the inverse of a temperature. Without it, an age prior would have too much weight
+    if the probabilities of a method are too flat.
 
     Args:
         probabilities: Predicted probabilities, nodes x classes, of labelled nodes.
@@ -66,7 +67,7 @@ def with_age_prior(
     :math:`P'(c \mid x, a) \propto P(c \mid x) P(a \mid c)`, where :math:`P(a \mid c)` is the share
     of the nodes of class :math:`c` that appeared in session :math:`a`. The shares are means over
     the nodes, weighted by :math:`P'`, and are updated in :data:`ROUNDS` rounds. Before the first
-    round, classes that arrived more than ``lead`` sessions after a node are excluded for it.
+    round, a class that arrived more than ``lead`` sessions after a node is excluded for this node.
 
     Args:
         probabilities: Predicted probabilities, nodes x classes, of all unlabelled nodes.

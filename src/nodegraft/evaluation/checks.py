@@ -1,7 +1,7 @@
-"""Leak checks for authors of methods: a method must not see hidden labels or later classes.
+"""Leak checks for authors of methods: a method must not use hidden labels or later classes.
 
-The tests run them on every method of this package, and on methods with deliberate leaks, which they
-must detect. Checks of other rules are in :mod:`nodegraft.model.checks`.
+The tests of this package run the checks on all its methods, and on methods with deliberate leaks,
+which the checks must detect. Checks of other rules are in :mod:`nodegraft.model.checks`.
 """
 
 import gc
@@ -28,7 +28,7 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
-# References to these types are not followed: they reach every object of the process.
+# References of these types are not followed, because they lead to every object of the process.
 _EVERYWHERE = (type, types.ModuleType, types.BuiltinFunctionType)
 
 
@@ -167,14 +167,14 @@ def check_independent_of_other_queries(make: Make, stream: ClassStream) -> None:
 def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
     """Return a stream whose features, edges and labels after session `last` are noise.
 
-    Nodes that are visible in that session keep their features and edges, even if their class
+    Nodes that are visible in session `last` keep their features and edges, even if their class
     arrives later; only their labels change.
     """
     split, noise = stream.split, np.random.default_rng(1)
     later = split.novel[last * split.setting.ways :]
     unseen_or_validation = stream._entry > last
     unseen = unseen_or_validation.copy()
-    unseen[split.members.select(split.validation).rows()] = False  # Rehearsals see these nodes.
+    unseen[split.members.select(split.validation).rows()] = False  # rehearsals use these nodes
     graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
     shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
@@ -214,7 +214,7 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
 def _shuffled(
     labels: NodeLabels, noise: np.random.Generator, entry: IntArray
 ) -> dict[str, NDArray[np.int64]]:
-    """Permute the nodes of all classes among those that become visible in the same session."""
+    """Return classes with permuted nodes; a node can only replace a node of the same session."""
     rows = labels.rows()
     for session in np.unique(entry[rows]):
         together = entry[rows] == session

@@ -39,7 +39,7 @@ class ConfusionMatrix(Tabular):
             truth: True class of each node.
             predictions: Predicted class of each node; None if the model abstained.
         """
-        # Imported here because scikit-learn is slow to import.
+        # Import here, because scikit-learn is slow to import.
         from sklearn.metrics import confusion_matrix
 
         classes = _classes(truth, predictions)
@@ -58,7 +58,7 @@ class ConfusionMatrix(Tabular):
         return sorted(found, key=lambda one: -one[2])
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return :meth:`mistakes` as plain JSON."""
+        """Return the result of :meth:`mistakes` as plain JSON."""
         names = ("class", "prediction", "nodes")
         return [dict(zip(names, mistake, strict=True)) for mistake in self.mistakes()]
 
@@ -67,7 +67,7 @@ class ConfusionMatrix(Tabular):
 
         Columns are the true class, the count of each predicted class, and ``abstained``.
         """
-        # Do not use a dict, because a class may have the same name as another column.
+        # Build lists instead of a dict, because a class may have the same name as another column.
         columns: list[Any] = [list(self.classes), *self.counts.T, self.abstained]
         names = ["true class", *self.classes, "abstained"]
         return pa.Table.from_arrays([pa.array(column) for column in columns], names=names)

@@ -19,10 +19,10 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
     2.48
 
     Args:
-        values: Sample.
+        values: Sample of values.
         confidence: Probability that such an interval contains the true mean.
     """
-    # scipy.stats is slow to import: it takes longer than the rest of a command.
+    # Import here, because importing scipy.stats takes longer than the rest of a command.
     from scipy.special import stdtrit
 
     if values.size < 2:
@@ -49,7 +49,7 @@ def share_interval(right: int, asked: int) -> tuple[float, float]:
 
 
 def harmonic_mean(first: float, second: float) -> float:
-    """Return the harmonic mean, which is high only if both values are.
+    """Return the harmonic mean of two values, which is high only if both values are high.
 
     >>> harmonic_mean(1.0, 0.0), harmonic_mean(0.5, 0.5)
     (0.0, 0.5)
@@ -59,7 +59,8 @@ def harmonic_mean(first: float, second: float) -> float:
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """Return the paper's PD = A0 - AT. Do not rank by it: a low first accuracy improves it."""
+    """Return the paper's PD = A0 - AT. Do not rank methods by it: a low first accuracy improves
+    it."""
     return accuracies[0] - accuracies[-1]
 
 
@@ -76,7 +77,7 @@ class QueryOutcomes:
     """Node numbers, ascending; a node has the same number in every session."""
 
     classes: Ints
-    """Number of each node's class, from 0."""
+    """Class number of each node, from 0."""
 
     correct: Bools
     """Whether each prediction is correct."""
@@ -113,8 +114,9 @@ def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
 def anytime_accuracy(matrix: Floats) -> float:
     r"""Return the mean over sessions of the mean accuracy on the class groups that have arrived.
 
-    With :math:`M_{ti}` the accuracy after session t on the classes that arrived in session i, and T
-    the last session: the mean over t of :math:`\frac{1}{t+1}\sum_{i \le t} M_{ti}`.
+    :math:`M_{ti}` is the accuracy after session t on the classes that arrived in session i, and T
+    is the last session. The result is the mean over t of :math:`\frac{1}{t+1}\sum_{i \le t}
+    M_{ti}`.
 
     >>> anytime_accuracy(np.array([[0.8, np.nan], [0.6, 0.4]]))
     0.65
@@ -128,14 +130,14 @@ def anytime_accuracy(matrix: Floats) -> float:
 def backward_transfer(matrix: Floats) -> float | None:
     """Return the mean change of accuracy on earlier groups, from their own session to the last.
 
-    The mean of :math:`M_{Ti} - M_{ii}` over i < T: the average forgetting (AF) of CGLB, and that of
-    BeGin with the opposite sign. None if there is only one session.
+    This is the mean of :math:`M_{Ti} - M_{ii}` over i < T: the average forgetting (AF) of CGLB, and
+    of BeGin with the opposite sign. The result is None if there is only one session.
 
     >>> round(backward_transfer(np.array([[0.8, np.nan], [0.6, 0.4]])), 2)
     -0.2
 
     Args:
-        matrix: As for :func:`anytime_accuracy`.
+        matrix: Accuracy matrix, as for :func:`anytime_accuracy`.
     """
     differences = matrix[-1, :-1] - np.diagonal(matrix)[:-1]
     return float(differences.mean()) if differences.size else None
@@ -144,16 +146,16 @@ def backward_transfer(matrix: Floats) -> float | None:
 def forward_transfer(matrix: Floats, untrained: Floats) -> float | None:
     """Return how much earlier sessions improve the accuracy on a class group before it is learned.
 
-    The mean of :math:`M_{i-1,i} - R_i` over i > 0 (FWT of BeGin), where R is the accuracy of an
-    untrained model. None if there is only one session. The value is meaningless for our streams,
-    because their classes cannot be predicted before they arrive.
+    This is the mean of :math:`M_{i-1,i} - R_i` over i > 0 (FWT of BeGin), where R is the accuracy
+    of an untrained model. The result is None if there is only one session. The value is meaningless
+    for our streams, because their classes cannot be predicted before they arrive.
 
     >>> round(forward_transfer(np.array([[0.8, 0.3], [0.6, 0.4]]), np.array([0.1, 0.2])), 2)
     0.1
 
     Args:
-        matrix: As for :func:`anytime_accuracy`, but also with the accuracy on each group one
-            session before its own.
+        matrix: Accuracy matrix, as for :func:`anytime_accuracy`, but also with the accuracy on each
+            group one session before its own.
         untrained: Accuracy of an untrained model on each class group.
     """
     differences = np.diagonal(matrix, 1) - untrained[1:]
@@ -179,7 +181,7 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 def auroc(positive: Floats, negative: Floats) -> float:
     """Return the AUROC: the probability that a positive score exceeds a negative score.
 
-    Ties count half.
+    Equal scores count half.
 
     >>> auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875

@@ -14,8 +14,8 @@ def same_as_labelled(
 ) -> NDArray[np.bool_]:
     """Return whether each row has exactly the features of a labelled row.
 
-    Features are compared instead of texts, because some datasets have no texts, and equal texts
-    have equal features. A row without features is never a duplicate.
+    This function compares features instead of texts, because some datasets have no texts, and equal
+    texts have equal features. A row without features is never a duplicate.
 
     Args:
         view: Visible part of the graph.

@@ -26,7 +26,7 @@ from nodegraft.streams.stream import ClassStream
 
 STRICT = "strict"
 UPPER_REFERENCE = "many-shot (upper reference)"
-"""Protocol name in records of methods that train on most nodes of new classes."""
+"""Protocol name in records of upper references, which train on most nodes of new classes."""
 
 COVERAGES = (0.5, 0.8, 0.9, 1.0)
 
@@ -72,9 +72,9 @@ class SessionResult:
     """Mean gap between confidence and accuracy over bins of confidence."""
 
     unknown_auroc: float | None
-    """AUROC of confidence for query nodes against visible nodes of classes that have not arrived.
+    """AUROC of confidence: query nodes against visible nodes of classes that have not arrived yet.
 
-    None without such nodes."""
+    None if there are no such nodes."""
 
     accuracy_at_coverage: dict[str, float]
     """Coverage -> accuracy on this share of nodes, those with the highest confidence."""
@@ -151,7 +151,7 @@ def evaluate(method: Method, stream: ClassStream, *, listener: Listener = SILENT
     Args:
         method: The method; an earlier fit is discarded.
         stream: Stream of sessions.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     results = []
     for session in stream:
@@ -204,7 +204,7 @@ class QueryScores:
     """Probability of each candidate class: nodes x candidates."""
 
     unknown_auroc: float | None = None
-    """As in :class:`SessionResult`."""
+    """AUROC of confidence, as in :class:`SessionResult`."""
 
     columns: NDArray[np.int64] | None = None
     """Class number of each candidate, -1 for a candidate that is always wrong; None if the
@@ -212,7 +212,7 @@ class QueryScores:
 
 
 class Fitted(Protocol):
-    """Fitted method, as far as a session result needs it."""
+    """Attributes of a fitted method that ``session_result`` reads."""
 
     @property
     def classes_(self) -> tuple[str, ...]:

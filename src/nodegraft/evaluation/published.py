@@ -39,8 +39,8 @@ class Ingredients:
     step: bool = True
     """Take a gradient step on the loss of query labels after each session with new classes.
 
-    The step affects later sessions. Our optimiser starts with a new state; theirs continues from
-    meta-training."""
+    The step affects later sessions. Our optimiser starts with a new state; that of the authors
+    keeps its state from meta-training."""
 
     before_step: bool = True
     """Report the accuracy from before the gradient step of the session."""
@@ -52,7 +52,8 @@ class Ingredients:
     """Compute prototypes of old classes from all their nodes, including query nodes."""
 
     doubled: bool = True
-    """List each class of the session twice among the candidates; only the second is correct."""
+    """List each class of the session twice among the candidate classes; only the second entry
+    counts as correct."""
 
     taught_queries: bool = True
     """Draw query nodes from all nodes of a class, including training nodes; exclude only the
@@ -74,7 +75,7 @@ class Ingredients:
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Ingredients":
-        """Return switches of which the named ones are off and all others are on."""
+        """Return switches: the named switches are off, all others are on."""
         known = cls.names()
         off = [name.replace("-", "_") for name in names]
         for name in off:
@@ -98,7 +99,7 @@ def evaluate_published(
         method: The method; an earlier fit is discarded.
         stream: Stream of sessions.
         ingredients: Switches for parts of the authors' protocol; None if all are on.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)

@@ -28,14 +28,15 @@ class CEC(Prototypical[EvolvedClassifier]):
     over all of them. Zhang et al. 2021, https://arxiv.org/abs/2104.03047.
 
     Differences from the source: the new classes of an episode are the pseudo-novel classes of the
-    split, because nodes cannot be rotated into new classes like images. The encoder is the one that
-    other methods here use, pre-trained with a linear instead of a cosine classifier. Queries are
-    not part of the attention, as in the source's equations (its code includes them). Removing a
-    class is not supported, because it would change the scores of all others.
+    split, because nodes cannot be rotated into new classes like images. The encoder is the GCN of
+    the other methods here, pre-trained with a linear instead of a cosine classifier. The attention
+    does not include the queries: this follows the equations of the paper, although its code
+    includes them. Removing a class is not supported, because it would change the scores of all
+    other classes.
     """
 
     temperature: PositiveFloat = 16.0
-    r"""Factor of the cosines (:math:`\tau`)."""
+    r"""Factor of the cosines before the softmax (:math:`\tau`)."""
 
     base_shots: PositiveInt = 20
     """Number of supports of each base class in an episode."""

@@ -36,10 +36,10 @@ class ERGNN(Classifying):
     session, nodes of its classes are added to the buffer, selected by ``choose``.
 
     Differences from the source: the GCN of the HAG-Meta paper, one head over all classes learned so
-    far (the source knows the task of a node), and a fixed number of ``steps``. With means instead
-    of sums, the few supports of new classes would have nearly all the weight, and old classes would
-    be forgotten. ``kept``, ``steps`` and ``choose`` were chosen on validation classes. Zhou & Cao
-    2021, https://arxiv.org/abs/2003.09908.
+    far (in the source, the task of each query is given), and a fixed number of ``steps``. With
+    means instead of sums, the few supports of new classes would have nearly all the weight, and old
+    classes would be forgotten. ``kept``, ``steps`` and ``choose`` were chosen on validation
+    classes. Zhou & Cao 2021, https://arxiv.org/abs/2003.09908.
     """
 
     steps: NonNegativeInt = 800
@@ -57,11 +57,12 @@ class ERGNN(Classifying):
     """
 
     kept: PositiveInt = 10
-    """Number of nodes of each class in the buffer; without a buffer, use ``finetune``."""
+    """Number of nodes of each class in the buffer. (``finetune`` trains without a buffer.)
+    """
 
     radius: PositiveFloat = 1.0
-    """Distance for ``"coverage"``, in units of the mean distance of a node to its class mean. The
-    source uses an absolute distance, but embeddings here have no fixed scale."""
+    """Radius for ``"coverage"``, as a multiple of the mean distance between a node and its class
+    mean. The source uses an absolute distance, but embeddings here have no fixed scale."""
 
     kept_: KeyedLabels = learned()
     """Buffer of labelled nodes that are replayed."""
@@ -71,7 +72,7 @@ class ERGNN(Classifying):
     citation: ClassVar[str] = "Zhou & Cao 2021 (ER-GNN)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Train the classifier, then fill the buffer."""
+        """Train the classifier, then select nodes of the known classes for the buffer."""
         super().learn_base(view, curriculum)
         self.kept_ = KeyedLabels.of(self._chosen(view, curriculum.train), view)
 
@@ -91,7 +92,7 @@ class ERGNN(Classifying):
         self.kept_ = KeyedLabels.of(buffer | self._chosen(view, support), view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop all other classes from the head and the buffer."""
+        """Drop the removed classes from the head and the buffer."""
         super().keep_classes(columns)
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 

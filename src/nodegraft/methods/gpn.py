@@ -17,7 +17,7 @@ from nodegraft.streams.episodes.episode import Episode
 
 @dataclass(kw_only=True)
 class GPN(Prototypical[WeightedPrototypeLearner]):
-    r"""Graph Prototypical Networks.
+    r"""Graph Prototypical Networks: prototypes are weighted means of supports.
 
     .. math::
         \tilde s_j = \sigma(\log(d_j + \epsilon) \, s_j), \quad
@@ -31,7 +31,7 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
     Differences from the source: the encoder is the pre-trained encoder of the other methods here
     and stays trainable, as in the HAG-Meta paper. The valuator is that paper's, two graph
     convolutions on the features; the source propagates scores by attention. The prototype of a
-    known class uses all its training nodes. New classes only add prototypes.
+    known class uses all its training nodes. Learning a new class only adds its prototype.
     """
 
     centrality: Literal["log1p", "paper"] = "paper"
@@ -54,5 +54,5 @@ class GPN(Prototypical[WeightedPrototypeLearner]):
         return self.tasks(curriculum)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the prototypes of all other classes."""
+        """Drop the prototypes of the removed classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]

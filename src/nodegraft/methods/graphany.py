@@ -1,4 +1,5 @@
-"""GraphAny: five least-squares fits, combined by a small network from their differences."""
+"""GraphAny: five least-squares fits, combined by a small network whose inputs are their
+differences."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,8 +29,8 @@ from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
 LOW_PASS = 3
-"""Number of channels that are combined: the first ones, X, PX and P²X. The other channels are used
-for similarities only."""
+"""Number of channels whose predictions are combined: the first three, X, PX and P²X. The other
+channels are used for similarities only."""
 
 
 @dataclass(kw_only=True)
@@ -48,8 +49,9 @@ class GraphAny(Derived[channels.Floats]):
     cross-entropy of the queries. Zhao et al. 2025, https://arxiv.org/abs/2405.20445.
 
     Differences from the source: the paper trains on one graph and predicts on another. Here the
-    network trains on the first classes and predicts later ones. A new class needs new fits but no
-    training. Fits use at most ``kept_labels`` labels of each class and are solved in dual form.
+    network trains on the first classes and predicts later classes. Adding a class recomputes the
+    least-squares fits but trains nothing. Fits use at most ``kept_labels`` labels of each class and
+    are solved in dual form.
     """
 
     penalty: NonNegativeFloat = 0.0
@@ -61,10 +63,10 @@ class GraphAny(Derived[channels.Floats]):
     """Maximum number of labels used for each class, selected by the hash of their keys."""
 
     references: PositiveInt = 5
-    """Number of labels of each class that a training step fits to."""
+    """Number of labels of each class to which a training step fits the channels."""
 
     batch: PositiveInt = 128
-    """Number of other labels that a training step predicts."""
+    """Number of other labelled nodes that a training step predicts."""
 
     steps: NonNegativeInt = 1000
     """Number of training steps of the network; 0 keeps the initial weights."""
@@ -85,10 +87,11 @@ class GraphAny(Derived[channels.Floats]):
     """Divisor of the network's outputs before the softmax."""
 
     entropy: PositiveFloat = 1.0
-    """Entropy in bits of each channel's similarities; with 2, all four similarities are equal."""
+    """Entropy in bits of each channel's similarities to the four other channels; with 2 bits, all
+    four are equal."""
 
     mixer_: dict[str, Tensor] = learned()
-    """Weights of the network."""
+    """Weights of the network that combines the channels."""
 
     name: ClassVar[str] = "graphany"
     summary: ClassVar[str] = "five least-squares fits, mixed by how much their predictions differ"
@@ -150,7 +153,7 @@ class GraphAny(Derived[channels.Floats]):
             reference = np.concatenate(known)
             query = draws.permutation(np.setdiff1d(np.arange(rows.size), reference))[: self.batch]
             if query.size < 2:
-                return  # Batch normalisation needs two nodes.
+                return  # batch normalisation needs at least two nodes
             among, across = np.ix_(reference, reference), np.ix_(query, reference)
             predictions = [
                 own[across] @ channels.least_squares(own[among], taken, self.penalty)
@@ -181,7 +184,8 @@ class Mixer(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout, self.temperature = dropout, temperature
-        # PyTorch layers use the global random generator; its state must not change for the user.
+        # PyTorch layers use the global random generator. Restore its state, which belongs to the
+        # user.
         with torch.random.fork_rng(devices=[]):
             self.first = nn.Linear(20, hidden, dtype=torch.float64)
             self.last = nn.Linear(hidden, LOW_PASS, dtype=torch.float64)

@@ -34,10 +34,10 @@ class Attention:
     """Weights of node-level and task-level attention."""
 
     nodes: dict[str, dict[Key, float]]
-    """For each few-shot class, the weight of each support by its key."""
+    """For each few-shot class: key of each support -> its attention weight."""
 
     tasks: tuple[tuple[tuple[str, ...], float], ...]
-    """For each task, its classes and its weight for the last task."""
+    """For each task, its class names and the attention weight that the last task gives to it."""
 
 
 @dataclass(kw_only=True)
@@ -67,8 +67,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
     """Number of supports of each base class in an episode, and stored for adaptation."""
 
     adapt: Literal["none", "support"] = "support"
-    """Whether a session adapts by gradient steps on the supports. This was better on validation
-    classes of two graphs."""
+    """Whether each session adapts the network by gradient steps on the supports. Adaptation
+    increased accuracy on validation classes of two graphs."""
 
     adapt_steps: NonNegativeInt = 10
     """Number of gradient steps of an adaptation."""
@@ -96,14 +96,15 @@ class HAGMeta(Prototypical[HAGNetwork]):
     equal if there are thousands of columns, or the wider range of the authors' code."""
 
     attention_decay: bool = True
-    """Whether weight decay applies to the attentions, too, and not only to the encoder."""
+    """Whether weight decay applies to both attentions, too; otherwise it applies to the encoder
+    only."""
 
     practice_dropout: FractionBelowOne = 0.0
     """Dropout rate of the encoder's hidden values in meta-training; 0.5 in the authors' code."""
 
     pretrain_on: Literal["base", "known"] = "base"
     """Classes for pre-training: the base classes as in the paper, or all known classes, which
-    include pseudo-novel ones, as in the authors' code."""
+    include pseudo-novel classes, as in the authors' code."""
 
     rehearse_adapted: bool = False
     """Whether sessions of a rehearsal also adapt by gradient steps. Early stopping then selects the
@@ -113,7 +114,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
     """Whether a ReLU follows the encoder's last layer, as in the paper."""
 
     shape_: list[int] = learned()
-    """Number of base classes, and number of classes that a meta-training episode added."""
+    """Two numbers: base classes, and classes that each meta-training episode added."""
 
     kept_: KeyedLabels = learned()
     """Stored supports: a sample for each base class, and all supports of other classes."""
@@ -137,7 +138,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         curriculum = self.with_pseudo_novel(curriculum)
         self.shape_ = [len(curriculum.base), self.increment(curriculum)]
         super().learn_base(view, curriculum)
-        # Base classes have many labels: store a few of them for adaptation, or none without it.
+        # Base classes have many labels: store a few of them for adaptation, or none if ``adapt`` is
+        # off.
         count = self.base_shots if self.adapt == "support" else 0
         kept = sample_per_class(curriculum.train, count, self.seeds.generator("kept"))
         self.kept_, self.tasks_ = KeyedLabels.of(kept, view), [list(kept)]
@@ -171,7 +173,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
 
     def training(self, episodes: int) -> MetaTraining:
-        """Return the meta-training procedure for these settings of weight decay and rehearsals."""
+        """Return the meta-training procedure with this method's settings of weight decay and
+        rehearsals."""
         attentions = ("node_attention.", "task_attention.")
         adapts = self.rehearse_adapted and self.adapt == "support"
         return replace(
@@ -181,7 +184,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
 
     def _adapted_accuracy(self, network: HAGNetwork, sessions: list[Session]) -> float:
-        """Return the accuracy of a rehearsal in which every session adapts, as in use."""
+        """Return the accuracy of a rehearsal in which every session adapts the network, like real
+        sessions."""
         pupil, tasks, accuracies = deepcopy(network), list[NodeLabels](), list[float]()
         draws = self.seeds.generator("adapt in rehearsal")
         for session in sessions:
@@ -200,7 +204,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return float(np.mean(accuracies))
 
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Return the episodes of GPIL; no episodes if ``gpil`` is off."""
+        """Return pseudo-incremental episodes (GPIL); none if ``gpil`` is off."""
         return self.increments(curriculum, self.base_shots) if self.gpil else iter(())
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
@@ -240,7 +244,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return torch.cat(prototypes)
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
-        """Return the stored supports of each task."""
+        """Return the stored supports of each task, in the order of ``tasks_``."""
         kept = self.kept_.on(view)
         return [kept.select(names) for names in self.tasks_ if names]
 
@@ -249,7 +253,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.tasks_ = [[names.get(name, name) for name in task] for task in self.tasks_]
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the prototypes and supports of all other classes."""
+        """Drop the prototypes and supports of the removed classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
         names = {self.classes_[column]: None for column in columns}
         self.kept_ = self.kept_.select(names)
@@ -258,7 +262,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.tasks_ = [task for place, task in enumerate(left) if task or not place]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
-        """Score by distances to prototypes, then take one step on the loss of the queries."""
+        """Score by distances to prototypes, then take a gradient step on the query loss."""
         network, noise = self.network(), np.random.default_rng(lesson.seed)
 
         def attended(new: NodeLabels, vectors: Tensor) -> Tensor:

@@ -49,7 +49,8 @@ class ICaRL(Classifying):
     one."""
 
     temperature: PositiveFloat = 2.0
-    """Temperature :math:`T` of the previous model's predictions, which the new model must keep."""
+    """Temperature :math:`T` of the distillation loss, which keeps predictions close to those of the
+    previous model."""
 
     kept_: KeyedLabels = learned()
     """Exemplars of each class, in the order of selection."""
@@ -67,7 +68,7 @@ class ICaRL(Classifying):
         self._keep(view, NodeLabels({}), curriculum.train)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Train on supports and exemplars, with distillation of the previous model's scores."""
+        """Train on new supports and exemplars, with distillation of the previous model's scores."""
         exemplars = self.kept_.on(view)
         together = exemplars | support
         rows, targets, known = together.rows(), self.columns(together), len(self.classes_)
@@ -95,13 +96,13 @@ class ICaRL(Classifying):
         self.means_ = F.normalize(means, dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means, exemplars and head rows of all other classes."""
+        """Drop the means, exemplars and head rows of the removed classes."""
         super().keep_classes(columns)
         self.means_ = self.means_[torch.from_numpy(columns)]
         self.kept_ = self.kept_.select(self.classes_[column] for column in columns)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return minus the squared distance of each node's direction to each class mean."""
+        """Return minus the squared distances between normalised embeddings and class means."""
         return -squared_distances(self._directions(view, rows), self.means_)
 
     @torch.no_grad()

@@ -23,17 +23,17 @@ SAMPLE = 2000
 class InContext(Derived["Fitted"], Propagated):
     r"""Tabular classifier on propagated features, fitted to all labels at once.
 
-    It predicts class probabilities :math:`f(z; L)` from all labels :math:`L`, on
-    :math:`z = [X, SX, S^2X]` reduced to a few columns. Tabular foundation models work in this way:
-    a class is added by adding its rows to the context, and nothing is trained. Here the classifier
-    is scikit-learn's logistic regression with equal weight for all classes. A subclass that
-    overrides :meth:`new_classifier` can use any other classifier with ``fit`` and
-    ``predict_proba``, such as TabPFN or TabICL. The columns come from a truncated singular value
-    decomposition, fitted once. Hollmann et al. 2023 (TabPFN), https://arxiv.org/abs/2207.01848.
+    It predicts class probabilities :math:`f(z; L)` from all labels :math:`L`, on :math:`z = [X, SX,
+    S^2X]` reduced to a few columns. Tabular foundation models work like this: a class is added by
+    adding its rows to the context, and nothing is trained. Here the classifier is scikit-learn's
+    logistic regression with equal weight for all classes. A subclass that overrides
+    :meth:`new_classifier` can use any other classifier with ``fit`` and ``predict_proba``, such as
+    TabPFN or TabICL. The columns come from a truncated singular value decomposition, fitted once.
+    Hollmann et al. 2023 (TabPFN), https://arxiv.org/abs/2207.01848.
 
     Difference from the source: this package contains no weights of a tabular foundation model.
     Trees, naive Bayes and linear discriminants of scikit-learn were tried, but rounding errors of
-    the features change their scores by more than the contract of all methods allows.
+    the features change their scores by more than the checks of all methods allow.
 
     Predictions among old classes may change when a class is added. The share of changed predictions
     is reported as progress (``old_predictions_changed``) and by :meth:`changed_by_last_session`.
@@ -80,8 +80,8 @@ class InContext(Derived["Fitted"], Propagated):
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the reduced propagated features."""
-        # Double precision: iterative solvers of scikit-learn give other results in single
-        # precision.
+        # Use double precision, because iterative solvers of scikit-learn give different results in
+        # single precision.
         return np.asarray(super().embedding(view, rows) @ self.reduction_, dtype=np.float64)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -95,8 +95,8 @@ class InContext(Derived["Fitted"], Propagated):
     def changed_by_last_session(self, graph: GraphView) -> float:
         """Return the share of visible nodes whose prediction among old classes changed.
 
-        Old classes are those added before the last session. Each node of a sample of 2,000 is
-        predicted twice, with and without the labels of the last session.
+        Old classes are the classes that were added before the last session. Each node of a sample
+        of 2,000 is predicted twice, with and without the labels of the last session.
 
         Args:
             graph: Graph, or its visible part.
@@ -120,7 +120,8 @@ class InContext(Derived["Fitted"], Propagated):
     def _fitted(self, view: GraphView, labels: NodeLabels) -> "Fitted":
         if len(labels) == 1:
             return Fitted(None, np.zeros(1, dtype=np.int64))
-        # Classifiers may depend on the order of rows and classes, so both follow hashes of keys.
+        # The result of a classifier may depend on the order of rows and classes, so both are sorted
+        # by hashes of keys.
         rows, targets = labels.rows(), labels.targets(labels.classes)
         order = hash_order(view.key_array_of(rows))
         numbers = np.unique(targets[order], return_index=True)[1].argsort().argsort()
@@ -129,7 +130,7 @@ class InContext(Derived["Fitted"], Propagated):
 
 
 class Fitted(NamedTuple):
-    """Classifier fitted to labels."""
+    """Result of fitting: a classifier, and the order of its classes."""
 
     classifier: Any
     """Fitted classifier with ``predict_proba``; None if there is a single class."""

@@ -20,7 +20,7 @@ class JointFewShot(Classifying):
     r"""Baseline that stores every label and forgets nothing, an upper bound for few-shot training.
 
     Session t trains a new encoder and a new head on :math:`S^0 \cup \dots \cup S^t`, with the
-    settings of session 0,
+    training settings of session 0,
 
     .. math:: L = \frac{1}{|C|} \sum_{c \in C} \frac{1}{|S_c|} \sum_{i \in S_c}
         CE(g_\theta(A, X)_i W^\top, c)
@@ -34,7 +34,7 @@ class JointFewShot(Classifying):
     they have many times the labels of a new class."""
 
     train_: KeyedLabels = learned()
-    """All labels so far, without those held out."""
+    """Training labels of all classes so far; held-out labels are not included."""
 
     held_out_: KeyedLabels = learned()
     """Held-out labels for early stopping."""
@@ -49,7 +49,7 @@ class JointFewShot(Classifying):
         return replace(super().pretraining, balanced=self.balanced)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Train on all known classes."""
+        """Train encoder and head on all known classes."""
         everything = curriculum.without_pseudo_novel
         self._train(view, *everything.for_early_stopping(self.seeds))
 
@@ -65,7 +65,7 @@ class JointFewShot(Classifying):
         self.held_out_ = KeyedLabels.of(held_out, view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop all other classes from the head and the labels."""
+        """Drop the removed classes from the head and the labels."""
         super().keep_classes(columns)
         names = [self.classes_[column] for column in columns]
         self.train_, self.held_out_ = self.train_.select(names), self.held_out_.select(names)

@@ -65,11 +65,11 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the amount of each class's labels that propagation gives to each node."""
+        """Return, for each node and class, the sum of propagated labels."""
         return self.derived(view)[view.positions(rows)]
 
     def derive(self, view: GraphView) -> NDArray[np.float64]:
-        """Propagate the labels of every class to all nodes."""
+        """Propagate the labels of every class along edges to all nodes."""
         # This import is slow, and most methods do not need it.
         from torch_geometric.nn.models import LabelPropagation as Engine
 

@@ -63,7 +63,7 @@ class LDA(Frozen):
     citation: ClassVar[str] = "Hayes & Kanan 2020 (SLDA)"
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then learn the known classes like any other classes."""
+        """Pre-train the encoder, then add the known classes in the same way as new classes."""
         self.learn_encoder(view, curriculum)
         size = self.encoder().size
         self.means_ = torch.zeros(0, size, dtype=torch.float64)
@@ -84,9 +84,9 @@ class LDA(Frozen):
         self.biases_ = -0.5 * (self.weights_ * self.means_).sum(dim=1)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes; the remaining scores do not change.
+        """Drop the means of the removed classes; scores of other classes do not change.
 
-        The scatter matrix still contains the nodes of the dropped classes.
+        The scatter matrix still contains the nodes of the removed classes.
         """
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]

@@ -37,19 +37,20 @@ class Magic(KernelHead):
     .. math:: q_i(c) \propto \exp\Bigl(u_i(c) + \sum_{j \in N(i)} [J_\mathrm{same} q_j(c) +
         J_\mathrm{diff} (1 - q_j(c))]\Bigr)
 
-    In the second ridge solution, nodes whose probability of such a class is above ``threshold`` are
-    added to its labels, at most ``most_joining`` for each class. MAGIC, 2026, https://arxiv.org/abs/2610.04963.
+    For the second ridge solution, a node whose probability of a class with few labels is above
+    ``threshold`` is added to the labels of this class; at most ``most_joining`` nodes are added to
+    each class. MAGIC, 2026, https://arxiv.org/abs/2610.04963.
 
-    Only the abstract was available, so equations and values are our interpretation of it. Its third
-    part, predictions of old nodes as targets for their changed representations, is left out: all
-    labels are stored here, and their representations are computed on the current graph.
+    Only the abstract was available, so equations and values are our interpretation. The third part
+    of the method, predictions of old nodes as targets for their changed representations, is left
+    out: all labels are stored here, and their representations are computed on the current graph.
     """
 
     penalty: PositiveFloat = 0.1
     r"""Strength of L2 regularisation; feature rows have length 1."""
 
     few_labels: PositiveInt = 20
-    """Number of labels below which a class is refined."""
+    """Classes with fewer labels than this number are refined."""
 
     sharpness: PositiveFloat = 10.0
     r"""Factor for the scores of the first ridge solution in the Potts model (:math:`\tau`)."""
@@ -75,12 +76,13 @@ class Magic(KernelHead):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Compute the coupling numbers, then solve for the known classes."""
+        """Compute the coupling numbers, then solve the regression for the known classes."""
         self.prior_ = list(label_pair_prior(view, curriculum.train))
         super().learn_base(view, curriculum)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve for all labels, add nodes to classes with few labels, and solve again."""
+        """Solve the regression on all labels, add nodes to classes with few labels, and solve it
+        again."""
         first = super().derive(view)
         labels = self.labels_.on(view)
         few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]
@@ -210,7 +212,7 @@ def mean_field(
         unary: Scores (:math:`u`): nodes x classes.
         fixed: Class index of each labelled node, -1 for other nodes.
         edges: Adjacency matrix of the nodes.
-        coupling: Score added for a neighbour of the same class (:math:`J`).
+        coupling: Increase of a node's score for a class if a neighbour has this class (:math:`J`).
         rounds: Number of iterations; each one updates all nodes at once.
     """
     from scipy.special import softmax

@@ -43,9 +43,9 @@ class MetaGNN(Episodic[MAML]):
     meta-learned, starting from the pre-trained encoder. A meta-step uses one task instead of five.
     A session starts from the meta-learned weights and takes ``test_steps`` steps on supports of all
     classes so far: ``base_shots`` stored nodes of each class known from the start, and all supports
-    of later classes. All classes have equal weight in the loss. A session takes more steps than
-    ``inner_steps`` (the source takes as many), because with more classes a step changes each class
-    less.
+    of later classes. All classes have equal weight in the loss. The source takes equally many steps
+    in meta-training and in a session. Here a session takes more steps, because with more classes a
+    step changes each class less.
     """
 
     inner_rate: PositiveFloat = 0.5

@@ -13,7 +13,8 @@ from nodegraft.methods.sgc_mean import SGCMean
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum
 
-# Cosines lie between -1 and 1, so an excluded class is never predicted before another.
+# This number is subtracted from the cosines of excluded classes. Cosines lie between -1 and 1, so
+# an excluded class never has a higher score than another class.
 _RULED_OUT = 10.0
 
 
@@ -21,11 +22,11 @@ _RULED_OUT = 10.0
 class Newness(SGCMean):
     """Baseline that predicts only classes added in the session in which a node became visible.
 
-    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes excluded. In real use
-    this gives no information. In a benchmark where nodes arrive with their class, it reveals the
-    session of each node. Its gain over ``sgc-mean`` measures this leak and is no merit of a
-    method. It is no upper bound: other uses of the arrival, such as a prior on the age of a node,
-    can gain more.
+    It is :class:`~nodegraft.methods.sgc_mean.SGCMean` with all other classes excluded. In real use,
+    the time when a node appears says nothing about its class. In a benchmark where nodes arrive
+    with their class, it reveals the session of the class. The gain of this method over ``sgc-mean``
+    measures this leak and is no merit. It is no upper bound of the leak: other uses of the arrival,
+    such as a prior on the age of a node, can gain more.
     """
 
     nodes_: NDArray[np.int64] = learned()
@@ -35,7 +36,7 @@ class Newness(SGCMean):
     """Session in which each node of ``nodes_`` became visible."""
 
     came_with_: NDArray[np.int64] = learned()
-    """Session in which each class was added."""
+    """Session in which each known class was added."""
 
     name: ClassVar[str] = "newness"
     summary: ClassVar[str] = "sgc-mean that takes new nodes for new classes: one use of the arrival"
@@ -60,7 +61,7 @@ class Newness(SGCMean):
         self.came_with_ = np.append(self.came_with_, np.full(len(support), session))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes."""
+        """Drop the means of the removed classes."""
         super().keep_classes(columns)
         self.came_with_ = self.came_with_[columns]
 

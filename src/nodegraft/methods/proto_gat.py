@@ -12,7 +12,7 @@ from nodegraft.methods.proto_gcn import ProtoGCN
 class ProtoGAT(ProtoGCN):
     r"""The paper's Proto-GNN baseline with a GAT encoder.
 
-    :math:`Z = g_\theta(A, X)` by graph attention; then as Proto-GCN: class means, and
+    :math:`Z = g_\theta(A, X)` by graph attention. The rest is equal to Proto-GCN: class means, and
     :math:`p(y = k \mid q) \propto \exp(-\lVert z_q - p_k \rVert^2)`. Veličković et al. 2018,
     https://arxiv.org/abs/1710.10903.
 

@@ -46,11 +46,11 @@ class ProtoGCN(Frozen):
         self.prototypes_ = torch.cat((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes."""
+        """Drop the means of the removed classes."""
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
-        """Score by distances to means, then take one step on the loss of the queries."""
+        """Score by distances to class means, then take a gradient step on the query loss."""
         encoder, noise = self.encoder(), np.random.default_rng(lesson.seed)
 
         def scores() -> Tensor:
@@ -67,7 +67,7 @@ class ProtoGCN(Frozen):
         return before if lesson.before_step else scores()
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return minus the squared distance to each mean."""
+        """Return minus the squared distance of each node's embedding to each class mean."""
         return -squared_distances(self.embedding(view, rows), self.prototypes_)
 
     def _means(self, view: GraphView, labelled: NodeLabels) -> Tensor:

@@ -43,7 +43,7 @@ class RanPAC(Ridge):
     citation: ClassVar[str] = "McDonnell et al. 2023 (RanPAC)"
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """Draw the random layer."""
+        """Draw the weights of the random layer."""
         shape = classes[0].shape[1], self.features
         draws = self.seeds.generator("random features").standard_normal(shape)
         self.lift_ = torch.from_numpy(draws)

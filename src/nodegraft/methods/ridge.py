@@ -34,14 +34,14 @@ class Ridge(Frozen):
 
     Differences from the sources: in ACIL all nodes have equal weight, so a class with five labels
     has little influence compared to one with hundreds; hence the factor :math:`1 / n_c`. The papers
-    widen the embeddings by a random or kernel layer, which is ``ranpac`` here. Instead, this method
-    subtracts :math:`\mu`, the mean of the class means of session 0, and scales rows to length 1.
-    Without this, many classes in few dimensions mask each other. The papers update
-    :math:`(G + \lambda I)^{-1}` recursively; for embeddings this small, storing :math:`G` and
-    solving again is as exact and simpler. The bias is not penalised (:math:`J`), and the penalty is
-    relative to :math:`s`, the mean of the diagonal of :math:`G`. Scaling and penalty were chosen on
-    validation classes (amazon-clothing, debian, gentoo; two seeds). All computations use double
-    precision.
+    map embeddings to more dimensions by a random or kernel layer; here the method ``ranpac`` does
+    this. Instead, this method subtracts :math:`\mu`, the mean of the class means of session 0, and
+    scales rows to length 1. Without this, classes mask each other if there are many of them in few
+    dimensions. The papers update :math:`(G + \lambda I)^{-1}` recursively; for embeddings this
+    small, storing :math:`G` and solving again is as exact and simpler. The bias is not penalised
+    (:math:`J`), and the penalty is relative to :math:`s`, the mean of the diagonal of :math:`G`.
+    Scaling and penalty were chosen on validation classes (amazon-clothing, debian, gentoo; two
+    seeds). All computations use double precision.
     """
 
     penalty: PositiveFloat = 1e-4
@@ -73,7 +73,8 @@ class Ridge(Frozen):
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """Return the regressors: embeddings minus the mean of session 0, scaled to length 1.
+        """Return the inputs of the regression: embeddings minus the mean of session 0, scaled to
+        length 1.
 
         Args:
             vectors: Embeddings of nodes.
@@ -81,7 +82,7 @@ class Ridge(Frozen):
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then solve for the known classes."""
+        """Pre-train the encoder, then solve the regression for the known classes."""
         self.learn_encoder(view, curriculum)
         classes = self._classes(view, curriculum.train)
         self.learn_lift(classes)
@@ -89,18 +90,19 @@ class Ridge(Frozen):
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Add the new classes to both sides of the equation, and solve it again."""
+        """Add the new classes to both sides of the ridge equation, and solve it again."""
         gram, means = balanced_moments(map(self._regressors, self._classes(view, support)))
         self.gram_, self.means_ = self.gram_ + gram, torch.cat((self.means_, means))
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop all other classes; their nodes stay in G, so the remaining scores do not change."""
+        """Drop the removed classes. Their nodes stay in G, so scores of other classes do not
+        change."""
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
-        """Return the regression's estimate of each class's indicator."""
+        """Return the regression output for each class: an estimate of its one-hot target."""
         return self._regressors(self.embedding(view, rows).double()) @ self.weights_.T
 
     def _classes(self, view: GraphView, labelled: NodeLabels) -> Sequence[Tensor]:

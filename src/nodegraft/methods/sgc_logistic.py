@@ -47,21 +47,21 @@ class SGCLogistic(Method):
     block_rows: ClassVar[int] = 8192
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Fit the known classes."""
+        """Fit the logistic regression to the labels of the known classes."""
         self._fit(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Refit all classes from scratch."""
+        """Refit the logistic regression from scratch on the labels of all classes."""
         self._fit(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Refit all classes from scratch."""
+        """Refit the logistic regression from scratch on the labels of all classes."""
         self._fit(view)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the weights of all other classes; the remaining weights are not refitted."""
+        """Drop the weights of the removed classes; weights of other classes are not refitted."""
         self.weights_, self.offsets_ = self.weights_[columns], self.offsets_[columns]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -23,15 +23,16 @@ class SGCMean(Propagated):
     .. math:: s_k = \cos(z - \mu, p_k - \mu), \quad \mu = \frac{1}{|C_0|}\sum_{c \in C_0} p_c
 
     where :math:`z = [X, SX, S^2X]`, each part and then the whole scaled to length 1. :math:`p_k`
-    are class means, and :math:`\mu` is the mean of the base classes' means, which does not change
-    later. Sparse features stay sparse. Wu et al. 2019, https://arxiv.org/abs/1902.07153.
+    are class means, and :math:`\mu` is the mean of the base classes' means, which is not updated
+    when classes are added. Sparse features stay sparse. Wu et al. 2019,
+    https://arxiv.org/abs/1902.07153.
     """
 
     prototypes_: NDArray[np.float32] = learned()
     """Mean of each class, one row per class."""
 
     centre_: NDArray[np.float32] = learned()
-    """Mean of the first classes' means."""
+    """Centre: mean of the first classes' means."""
 
     name: ClassVar[str] = "sgc-mean"
     summary: ClassVar[str] = "propagated features, centred cosine to class means; nothing trained"
@@ -48,11 +49,12 @@ class SGCMean(Propagated):
         self.prototypes_ = np.concatenate((self.prototypes_, self._means(view, support)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of all other classes; the remaining scores do not change."""
+        """Drop the means of the removed classes; scores of other classes do not change."""
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
-        """Score by means of the lesson's supports, without dropout or a gradient step."""
+        """Compute scores from class means of the lesson's supports, without dropout or a gradient
+        step."""
         means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)

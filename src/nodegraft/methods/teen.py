@@ -58,7 +58,8 @@ class TEEN(Frozen):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then compute the means of the known classes and their centre."""
+        """Pre-train the encoder, then compute the class means and their centre, which is the mean
+        of these means."""
         self.learn_encoder(view, curriculum)
         means = self._means(view, curriculum.train)
         self.centre_ = means.mean(dim=0)
@@ -73,7 +74,7 @@ class TEEN(Frozen):
         self.prototypes_ = torch.cat((self.prototypes_, calibrated))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the prototypes of all other classes; the remaining scores do not change.
+        """Drop the prototypes of the removed classes; scores of other classes do not change.
 
         A dropped class of session 0 is not used to calibrate later classes.
         """

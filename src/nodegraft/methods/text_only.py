@@ -14,7 +14,7 @@ class TextOnly(SGCMean):
     this baseline is the value of the edges.
     """
 
-    # A constant instead of a field, because this baseline must not use edges.
+    # ``hops`` is a constant and not a parameter here, because this baseline must not use edges.
     hops: ClassVar[int] = 0  # type: ignore[misc]
 
     name: ClassVar[str] = "text-only"

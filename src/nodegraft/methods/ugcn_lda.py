@@ -83,7 +83,7 @@ def untrained_layers(neighbourhood: Neighbourhood, weights: list[Tensor]) -> Ten
     hidden = neighbourhood.features @ weights[0]
     centre, outputs = neighbourhood.rings[-1], list[Tensor]()
     for number, hop in enumerate(neighbourhood.hops):
-        # Double precision, so that the output of a node does not depend on its batch.
+        # Use double precision, so that the output of a node does not depend on its batch.
         inner = hidden if not number else (hidden.double() @ weights[number].double()).float()
         hidden = torch.tanh(hop @ inner)
         places = np.searchsorted(neighbourhood.rings[number + 1], centre)

@@ -20,7 +20,8 @@ BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
 """Maximum number of nodes and of scores (64 megabytes) in a block."""
 
 SEARCHED = 8
-"""Up to this many top classes are found by repeated argmax; for more, all scores are sorted."""
+"""Maximum number of top classes that are found by repeated argmax; for more, all scores are
+sorted."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class BestClasses:
     """P(the node belongs to any known class) of each node."""
 
     world: World
-    """Whether nodes may belong to unknown classes."""
+    """World of the model: whether nodes may belong to unknown classes."""
 
     sets: list[tuple[str, ...]] | None = None
     """Prediction set of each node; None if no thresholds were given."""
@@ -100,7 +101,9 @@ def rows_in_block(model: "Method") -> int:
 
 
 def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
-    """Return the columns of the `top` largest scores in each row, best first; ties by column.
+    """Return the columns of the `top` largest scores in each row, best first.
+
+    Equal scores are in column order.
 
     >>> best_columns(np.array([[1.0, 3.0, 3.0, 2.0]]), 2).tolist()
     [[1, 2]]

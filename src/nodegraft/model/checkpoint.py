@@ -1,4 +1,4 @@
-"""Convert the learned state of a model to arrays and JSON, and save them in a directory."""
+"""Conversion of a model's learned state to arrays and JSON, and storage of both in a directory."""
 
 import json
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
+        """Size of the state in bytes."""
         return sum(array.nbytes for array in self.arrays.values()) + len(json.dumps(self.document))
 
 
@@ -60,7 +60,7 @@ class SavedModel:
     """Content of a model directory: header, learned state, and feature recipe."""
 
     header: dict[str, Any]
-    """Fields of :data:`HEADER`."""
+    """Values of the fields in :data:`HEADER`."""
 
     state: State
     """Learned state of the model."""
@@ -89,7 +89,10 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
 
 
 def kept_bytes(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> int:
-    """Return ``pack(attributes, kinds).nbytes``, but do not pack labels, which may be many."""
+    """Return the size of the packed attributes in bytes, without packing the labels.
+
+    The result is equal to ``pack(attributes, kinds).nbytes``, but faster if there are many labels.
+    """
     for name, value in attributes.items():
         _check_type(name, value, kinds[name])
     total = len(json.dumps(_document(attributes, kinds)))
@@ -246,7 +249,7 @@ def _is_plain(value: Any) -> bool:
 def _value(
     name: str, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Any, set[str]]:
-    """Return the value of an attribute, and the names of the arrays that it uses."""
+    """Return the value of a saved attribute, and the names of the arrays from which it is read."""
     kind = entry["kind"]
     if kind == "array":
         return arrays[name], {name}

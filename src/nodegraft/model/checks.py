@@ -33,7 +33,7 @@ CONTRACT: tuple[Callable[[Case], None], ...] = (
     basics.check_is_deterministic,
     check_readers_beside_a_writer,
 )
-"""All checks; most of them share a method that is fitted only once."""
+"""All checks of the contract; most of them share one fitted method, which saves time."""
 
 
 def check_method(method: str | Callable[[], Method]) -> list[str]:

@@ -42,7 +42,7 @@ class ClassTable:
     """
 
     classes: tuple[KnownClass, ...] = ()
-    """The classes, in column order."""
+    """All classes of the table, in column order."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Definition of probability, known and confidence of a prediction.
+"""Definition of the fields ``probability``, ``known`` and ``confidence`` of a prediction.
 
 - ``probability``: P(class | the node belongs to a known class), calibrated.
 - ``known``: P(the node belongs to any known class), the open-set score.
@@ -7,8 +7,8 @@
 
 Some models have no open-set score: methods other than graft, and a graft model that was fitted on
 too few classes to rehearse with left-out classes. Then ``known`` is NaN (null in JSON and tables),
-never 1, and ``confidence`` is ``probability`` in both worlds. In an open world the note
-:data:`NO_ESTIMATE` tells users so.
+never 1, and ``confidence`` is ``probability`` in both worlds. In an open world, the note
+:data:`NO_ESTIMATE` informs users about it.
 
 A world is *open* if nodes may belong to unknown classes, and *closed* if every node belongs to a
 known class. All code that shows or compares a confidence uses this module.
@@ -31,7 +31,7 @@ World = Literal["open", "closed"]
 WORLDS: tuple[World, ...] = get_args(World)
 
 DEFAULT_WORLD: World = "open"
-"""Default world of models and stores."""
+"""World of models and stores for which no world was chosen."""
 
 FACTOR = 2.0
 """An explanation mentions the estimated share of nodes of known classes if the estimate changes
@@ -145,7 +145,7 @@ class PredictionTable(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node, prediction, confidence, probability and known."""
-        # pyarrow is slow to import, and most callers only read the attributes.
+        # Import pyarrow here, because its import is slow and most callers only read the attributes.
         import pyarrow as pa
 
         return pa.table(

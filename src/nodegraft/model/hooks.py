@@ -59,13 +59,13 @@ class PublishedLesson:
     Args:
         view: Visible part of the graph.
         old: Nodes for the prototypes of each earlier task; the first task has many classes.
-        doubled: Classes of this session a second time, with all their nodes; empty if this leak is
-            switched off.
+        doubled: Classes of this session, listed a second time with all their nodes; empty if this
+            leak is switched off.
         new: Support nodes of this session's classes; empty in session 0.
         query: Query nodes by class.
         dropout: Dropout rate during scoring.
         step: Whether to take a gradient step on the loss of the query labels.
-        before_step: Whether to return the scores from before the gradient step.
+        before_step: Whether to return scores that were computed before the gradient step.
         seed: Random seed of the dropout.
     """
 
@@ -135,11 +135,11 @@ class Hooks(ABC):
     def __post_init__(self) -> None:
         validate(self)
 
-    # The three hooks.
+    # The next three hooks are required.
 
     @abstractmethod
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Learn the classes of ``curriculum.train``, in its order.
+        """Learn the known classes, in the order of ``curriculum.train``.
 
         Args:
             view: Visible part of the graph.
@@ -167,8 +167,8 @@ class Hooks(ABC):
     def check_learned(self) -> None:  # noqa: B027
         """Raise a ValueError if the shapes of loaded arrays are inconsistent.
 
-        Called once after loading. Override it if compiled code of the method could read beyond the
-        end of arrays from a damaged file.
+        This hook is called once after loading. Override it if compiled code of the method could
+        read beyond the end of arrays from a damaged file.
         """
 
     def rename_learned(self, names: Mapping[str, str]) -> None:  # noqa: B027
@@ -198,9 +198,9 @@ class Hooks(ABC):
         raise NotSupportedError(self.name, Capability.ADD_LABELS)
 
     def relearn(self, view: GraphView) -> None:
-        """Adapt the learned state to the current ``labels_``, which replaced all labels before.
+        """Adapt the learned state to ``labels_``, which has replaced all previous labels.
 
-        Other fitted parameters, such as weights, are kept.
+        This hook does not change other fitted parameters, such as weights.
 
         Args:
             view: Visible part of the graph.
@@ -249,7 +249,7 @@ class Hooks(ABC):
             view: Visible part of the graph.
             scores: Scores returned by :meth:`score`.
         """
-        # Imported here because scipy.special is slow to import and rarely needed.
+        # Import here, because scipy.special is slow to import and rarely needed.
         from scipy.special import softmax
 
         shares: NDArray[np.float64] = softmax(scores, axis=1)
@@ -284,7 +284,8 @@ class Hooks(ABC):
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes; closed if there is no open-set score."""
+        """Whether nodes may belong to unknown classes. Without an open-set score, the world is
+        closed."""
         return "closed"
 
     def confidence(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Learned attributes of a model, and its requirements on later graphs.
+"""Learned attributes of a model, and requirements that later graphs must meet.
 
 Learned attributes are declared in the class of a method, so that a loaded state can be checked.
 """
@@ -22,7 +22,7 @@ _MARK = "learned"
 
 
 def learned() -> Any:
-    """Declare a learned attribute, which hooks set: ``means_: Matrix = learned()``.
+    """Declare a learned attribute, such as ``means_: Matrix = learned()``; hooks set its value.
 
     The attribute is not a parameter of the constructor, and does not exist before ``fit``. Its type
     annotation decides how it is saved.
@@ -73,7 +73,7 @@ class GraphInputs:
     """Number of feature columns."""
 
     text_keys: bool
-    """Whether node keys are text; else they are integers."""
+    """Whether node keys are text; otherwise they are integers."""
 
     recipe: Recipe | None
     """Feature recipe; None if the graph was not read from tables."""

@@ -1,15 +1,16 @@
-"""Prediction sets: classes that contain a node's true class with a chosen probability.
+"""Prediction sets: sets of classes that contain a node's true class with a chosen probability.
 
 The algorithm is conformal prediction. A class is in the set of a node if its probability reaches a
 threshold. Thresholds are computed on calibration nodes: nodes of a known class that the scoring
-model did not learn from. These are held-out nodes. For a class without held-out nodes, its labels
-are used: each fifth of them is scored by a model that learned from the other four fifths.
+model did not learn from. Calibration nodes are held-out nodes. If a class has no held-out nodes,
+its labels are used: they are split into five folds, and each fold is scored by a model that learned
+the other four folds.
 
 If the nodes of a class are distributed like its labels, the set of a node contains its class with
-about the chosen probability, averaged over labels. There is no exact guarantee, because models of
-four fifths of the labels stand for the model of all labels (cross-conformal prediction). The
-likeliest class is always in the set, so coverage is never below accuracy. Everything is computed on
-the current graph.
+about the chosen probability, averaged over labels. There is no exact guarantee, because the folds
+are scored by models with four fifths of the labels and not by the model with all labels
+(cross-conformal prediction). The likeliest class is always in the set, so coverage is never below
+accuracy. Everything is computed on the current graph.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -37,16 +38,16 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FEW_LABELS = 10
-"""Classes with at most this many labels share a threshold."""
+"""Maximum number of labels of classes that share the threshold for few labels."""
 
 OWN_THRESHOLD = 50
-"""A class with at least this many calibration nodes has its own threshold."""
+"""Minimum number of calibration nodes of a class that has its own threshold."""
 
 MOST_NODES = 1000
 """Maximum number of calibration nodes of a class, chosen by the hash of their keys."""
 
 FOLDS = 5
-"""Number of cross-validation folds: each is scored by a model that learned the other folds."""
+"""Number of cross-validation folds; each fold is scored by a model that learned the other folds."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,11 @@ class SetCalibration:
     def groups(self, coverage: float) -> list[ThresholdGroup]:
         """Return groups of classes that share a threshold.
 
-        A class with at least :data:`OWN_THRESHOLD` calibration nodes is a group of its own. Of the
-        other classes, those with at most :data:`FEW_LABELS` labels are a group, and the rest are a
-        group. If one of these two has too few calibration nodes for the coverage, they are merged.
-        Classes without calibration nodes, and classes whose group still has too few, are in every
-        set.
+        A class with at least :data:`OWN_THRESHOLD` calibration nodes is a group of its own. The
+        other classes with at most :data:`FEW_LABELS` labels are a group, and all remaining classes
+        are another group. If one of these two groups has too few calibration nodes for the
+        coverage, they are merged. Classes without calibration nodes are in every prediction set,
+        and so are the classes of a group that still has too few calibration nodes.
 
         >>> few = SetCalibration({"hats": np.linspace(0.1, 0.9, 9)}, {"hats": 9})
         >>> [group.threshold for group in few.groups(0.8)]
@@ -167,7 +168,7 @@ class PredictionSets(Tabular):
 
     def to_arrow(self) -> Any:
         """Return a table with the columns node and set."""
-        # pyarrow is slow to import, and most callers only read the attributes.
+        # Import pyarrow here, because its import is slow and most callers only read the attributes.
         import pyarrow as pa
 
         sets = pa.array([list(names) for names in self.sets], pa.list_(pa.string()))
@@ -205,15 +206,15 @@ def _least_nodes(coverage: float) -> int:
 def calibrate(
     model: "Method", view: GraphView, held_out: NodeLabels, listener: Listener = SILENT
 ) -> SetCalibration:
-    """Compute calibration data on held-out nodes and, for classes without any, on labels.
+    """Compute calibration data on held-out nodes; for classes without held-out nodes, on labels.
 
     Args:
         model: The model; it is not changed.
         view: Visible part of the graph.
-        held_out: Class name -> held-out nodes, which are not labels of the model. For classes
-            without held-out nodes, models that learned without a fold of the labels score this
-            fold, if the method supports ``set_labels``.
-        listener: Receives progress events.
+        held_out: Class name -> held-out nodes, which are not labels of the model. A class without
+            held-out nodes is calibrated on folds of its labels, if the method supports
+            ``set_labels``.
+        listener: Listener that receives progress events.
     """
     unknown = [name for name in held_out if name not in model.classes_]
     if unknown:
@@ -251,7 +252,8 @@ def calibrate(
 def _own_probabilities(
     model: "Method", view: GraphView, labels: NodeLabels
 ) -> list[tuple[str, Floats]]:
-    """Return each class that has labelled nodes, with its probability for each of these nodes."""
+    """Return, for each class with labelled nodes, the probability of this class for each of
+    them."""
     some = NodeLabels({name: rows[:MOST_NODES] for name, rows in labels.items() if rows.size})
     if not some:
         return []
@@ -274,7 +276,7 @@ def models_without_a_fold(
 ) -> Iterator[tuple["Method", KeyedLabels]]:
     """Yield models that learned without one fold of the labels, and the labels of this fold.
 
-    Nothing is trained: weights and other fitted parameters are not changed.
+    Only labels change: weights and other fitted parameters are not trained again.
 
     Args:
         model: A model that supports ``set_labels``; it is not changed.
@@ -282,7 +284,7 @@ def models_without_a_fold(
         names: Classes whose labels are split into folds, each with at least two labels. Labels of
             other classes are always learned.
         what: Name of the step in progress events.
-        listener: Receives progress events.
+        listener: Listener that receives progress events.
     """
     for fold in range(FOLDS if names else 0):
         listener.step(what, fold, FOLDS)

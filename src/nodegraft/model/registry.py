@@ -1,4 +1,4 @@
-"""Registry of methods by name, including plug-ins; description of a method as JSON."""
+"""Registry of methods by name, including plug-ins, and description of a method as JSON."""
 
 import inspect
 from dataclasses import asdict, dataclass, fields
@@ -15,7 +15,7 @@ REGISTRY: Registry[Method] = Registry("method", "nodegraft.methods", Method)  # 
 
 
 def list_methods() -> list[str]:
-    """Return the names of all methods, sorted."""
+    """Return the sorted names of all methods."""
     return REGISTRY.names()
 
 
@@ -69,14 +69,14 @@ class MethodDescription:
 
     @classmethod
     def of(cls, method: Method) -> Self:
-        """Describe a method."""
+        """Create the description of a method."""
         kind = type(method)
         return cls(
             method.name, kind.many_shot, method.get_params(), kind().get_params(), _hash(kind)
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON."""
+        """Return the description as plain JSON."""
         return asdict(self)
 
 

@@ -1,8 +1,8 @@
 """State of a model: atomic changes, saving and loading.
 
 A change is made on a shallow copy, whose ``__dict__`` then replaces that of the model by one
-assignment; a reader gets the dictionary only once. So a failed change has no effect, and a thread
-that predicts while another thread changes the model uses one committed state.
+assignment; each reader gets the dictionary only once. So a failed change has no effect, and a
+thread that predicts while another thread changes the model uses one committed state.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,8 @@ class Stateful(Hooks):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # Otherwise the dataclass decorator adds a __repr__ that does not show the learned state.
+        # Set ``__repr__``; otherwise the dataclass decorator adds one that does not show the
+        # learned state.
         if "__repr__" not in vars(cls):
             cls.__repr__ = Stateful.__repr__  # type: ignore[method-assign]
 
@@ -119,7 +120,8 @@ class Stateful(Hooks):
         return copy
 
     def _trial(self) -> Self:
-        """Return an independent copy to learn other labels; it shares no lock or listener."""
+        """Return an independent copy, which can learn other labels; it shares no lock or
+        listener."""
         copy = self._now()
         for name in _OF_A_CHANGE:
             vars(copy).pop(name, None)
@@ -127,7 +129,8 @@ class Stateful(Hooks):
 
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
-        """Yield a copy to change; if no error occurs, it replaces the state of this model."""
+        """Yield a copy of the model to change; if no error occurs, it replaces the state of this
+        model."""
         if not isinstance(listener, Listener):
             raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
         # Allow one writer at a time: of two concurrent changes, one would be lost.
@@ -174,7 +177,7 @@ class Stateful(Hooks):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _OF_A_CHANGE}
 
-    # Saving and loading.
+    # The next methods save and load the model.
 
     def state(self) -> checkpoint.State:
         """Return the learned state as arrays and JSON."""

@@ -42,7 +42,8 @@ def ignoring_sigint() -> Iterator[None]:
 
     A terminal sends Ctrl-C to child processes, too.
     """
-    # A child process inherits blocked signals, so that it ignores Ctrl-C from its start.
+    # Block SIGINT, because a child process inherits blocked signals and so ignores Ctrl-C from its
+    # start.
     resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -69,13 +70,14 @@ def _wait_for_parent() -> None:
 
 
 ATTEMPTS = 3
-"""Number of consecutive crashes of worker processes, without a computed block, before an error."""
+"""Number of consecutive crashes of worker processes, with no block computed in between, that raise
+an error."""
 
 
 class BlockProcesses(BlockExecutor):
     """Context manager for local worker processes that compute blocks in parallel.
 
-    The workers map the same files.
+    All workers map the same files into memory.
 
     Args:
         workers: Number of worker processes.

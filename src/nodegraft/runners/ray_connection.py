@@ -1,4 +1,5 @@
-"""Connection to Ray (an optional package): an existing cluster, or a local one for this process."""
+"""Connection to Ray (an optional package): an existing cluster, or a local cluster for this
+process."""
 
 import logging
 import os
@@ -16,7 +17,8 @@ from nodegraft.base.parameters.constraints import NonNegativeFloat, NonNegativeI
 from nodegraft.base.parameters.validate import validate
 from nodegraft.graph.disk.blocks.layer_work import SCRATCH, BlockExecutor, LayerWork, SharedWork
 
-# Ray reads these variables on import: connections need a token, and usage statistics are off.
+# Ray reads these variables when it is imported: they require a token for connections and switch off
+# usage statistics.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 

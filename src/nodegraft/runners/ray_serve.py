@@ -65,7 +65,7 @@ def wait_for_signal() -> None:
 
 
 def _serve() -> Any:
-    # Ray Serve depends on further packages; name the extra, whichever of them is missing.
+    # Ray Serve depends on further packages. If any of them is missing, name the extra to install.
     try:
         from ray import serve
     except ModuleNotFoundError as error:
@@ -89,7 +89,8 @@ def _run(serve: Any, application: Any, name: str) -> None:
     try:
         serve.run(application, name=name, route_prefix="/")
     except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
-        # The exception does not contain the errors of the replicas; the application status does.
+        # Read the errors of the replicas from the application status, because the exception does
+        # not contain them.
         found = serve.status().applications.get(name)
         told = [part.message for part in found.deployments.values()] if found else []
         raise NodegraftError(

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 
 class Draining:
-    """Whether a service has received SIGTERM, so that it should get no new requests.
+    """Shutdown state of a service: whether it received SIGTERM and should get no new requests.
 
-    `/readyz` reports false at once; the server's own SIGTERM handler runs some seconds later.
+    After SIGTERM, `/readyz` reports false at once; the server's own SIGTERM handler runs some
+    seconds later.
 
     Args:
         seconds: Time to continue serving after SIGTERM, until load balancers have noticed.

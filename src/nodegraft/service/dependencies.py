@@ -43,7 +43,7 @@ Override = Annotated[
     ),
 ]
 VersionName = Literal["live", "candidate", "newest"] | Annotated[int, Field(ge=1, le=2**31 - 1)]
-"""Version number, or ``live``, ``candidate`` (an error without a candidate) or ``newest``."""
+"""Version number, or ``live``, ``candidate`` (an error if there is none) or ``newest``."""
 
 VERSION_NAMES = "a number, `live`, `candidate` (which waits for review) or `newest`."
 
@@ -53,7 +53,8 @@ BEARER: Dependency = Security(
         description="From `nodegraft token add`; Basic authentication takes it as password.",
     )
 )
-"""Documents in OpenAPI that a token is needed; the middleware checks the token."""
+"""Security scheme that documents in OpenAPI that a token is needed; the middleware checks the
+token."""
 
 
 def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRouter:
@@ -90,7 +91,8 @@ async def _require_ready(request: Request) -> None:
 
 
 READY: Dependency = Depends(_require_ready)
-"""Refuses requests while the service is not ready, so that load balancers use another host."""
+"""Dependency that refuses requests while the service is not ready, so that load balancers use
+another host."""
 
 
 def _require_scope(caller: Token, scope: Scope) -> None:
@@ -101,7 +103,8 @@ def _require_scope(caller: Token, scope: Scope) -> None:
 
 
 def _refuse_unknown_parameters(request: Request) -> None:
-    # Ignoring a misspelt safety option, such as only_candidate, would be dangerous.
+    # Refuse unknown parameters: ignoring a misspelt safety option, such as only_candidate, is
+    # dangerous.
     known = list(_query_names(request.scope["route"].dependant)) if request.query_params else []
     for name in request.query_params:
         if name not in known:
@@ -121,7 +124,7 @@ def key_in(graph: Graph, text: str) -> Key:
     return text if graph.has_text_keys else integer_key(text)
 
 
-# Version that a request reads
+# Dependencies for routes that read a version
 
 
 def existing(store: Store, number: int) -> Version:
@@ -146,7 +149,8 @@ def version_named(service: Service, name: VersionName) -> Version:
     else:
         numbers = {"candidate": lambda: store.candidate, "newest": lambda: store.newest}
         version = existing(store, numbers[name]() if isinstance(name, str) else name)
-    # Check this before the response cache, which may have a response about the pruned version.
+    # Check this before the response cache is used, which may still have responses about a pruned
+    # version.
     refuse_pruned(version.number, store.pruned())
     return version
 
@@ -173,10 +177,11 @@ def _load(service: Service, name: VersionName) -> Live:
 
 
 ReadVersion = Annotated[Live, Depends(_read_version)]
-"""Parameter of routes that read a version: the live version, or the one in the request."""
+"""Parameter of routes that read a version: the live version, or the version that the request
+names."""
 
 
-# Changes
+# Dependencies for routes that make a version
 
 
 async def _idempotency_key(
@@ -205,7 +210,7 @@ async def _idempotency_key(
 
 @dataclass(frozen=True)
 class ChangeMaker:
-    """Makes the new version that a request asks for."""
+    """Maker of the new version that a request asks for."""
 
     service: Service
     """Service whose store is changed."""
@@ -217,10 +222,11 @@ class ChangeMaker:
     """Idempotency key, hash of the request's content, and whether to promote the version."""
 
     async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
-        """Make a new version, or return the version that a repeated request made before.
+        """Make a new version; for a repeated request, return the version that it made the first
+        time.
 
         Args:
-            make: Makes the version from the store and ``intent``; must be picklable.
+            make: Function that makes the version from the store and ``intent``; must be picklable.
             note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
@@ -239,12 +245,13 @@ class ChangeMaker:
         """Make a new version with :meth:`version`, and return the HTTP response.
 
         Args:
-            make: Makes the version from the store and ``intent``; must be picklable.
+            make: Function that makes the version from the store and ``intent``; must be picklable.
             note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         version = await self.version(make, note, override)
-        # A repeated request gets the first response, even if a version was promoted meanwhile.
+        # A repeated request gets the response of the first one, even if a version was promoted in
+        # between.
         return Changed.of(version, version.measures["request"]["promote"])
 
 
@@ -257,4 +264,4 @@ async def _change_maker(
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]
-"""Parameter of routes that make a version."""
+"""Parameter of routes that make a version: a maker of versions for the request."""

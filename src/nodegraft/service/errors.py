@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse, Response
 from nodegraft.base import errors
 
 MAX_PROBLEMS = 5
-"""Largest number of invalid fields that an error message lists."""
+"""Maximum number of invalid fields that an error message lists."""
 
 LOG = logging.getLogger("nodegraft.service")
 
 _SEE_SCHEMA = "Compare your request with /openapi.json."
 
 _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
-    # The first matching class is used, so subclasses come before their parents.
+    # The first matching class is used, so subclasses must be listed before their base classes.
     errors.GateError: (
         409,
         "See POST /v1/classes:preview, choose other nodes, or send a reason as `override`.",
@@ -72,14 +72,15 @@ class HttpError(Exception):
         self.content = {"code": code, "message": message, "what_to_do": what_to_do, **more}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Makes the error picklable: the writer process sends it through a pipe.
+        # This method makes the error picklable: the writer process sends it through a pipe.
         return partial(HttpError, self.status, headers=self.headers, **self.content), ()
 
     def response(self, path: str) -> Response:
-        """Return the HTTP response.
+        """Return the HTTP response for this error.
 
         Args:
-            path: Path of the request; Open Inference Protocol paths (/v2) need another format.
+            path: Path of the request; errors of Open Inference Protocol paths (/v2) have another
+                format.
         """
         content: object = self.content
         if path.startswith("/v2"):
@@ -103,7 +104,7 @@ def http_error(error: errors.NodegraftError) -> HttpError:
     """Convert an error of nodegraft to an HTTP error.
 
     Args:
-        error: Error of nodegraft.
+        error: Error that nodegraft raised.
     """
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
@@ -158,7 +159,8 @@ def _invalid_request(error: RequestValidationError) -> HttpError:
 
 
 def _field_path(location: tuple[int | str, ...]) -> str:
-    # If a field may have several types, Pydantic adds the type that it tried to the location.
+    # Remove types: if a field may have several types, Pydantic adds the type that it tried to the
+    # location.
     types = ("str", "int", "float", "bool")
     parts = map(str, location)
     return ".".join(part for part in parts if part not in types and "[" not in part)

@@ -10,7 +10,7 @@ from nodegraft.service.schemas import Model, NodeKey, Text
 
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
 LABEL_EVENTS = (CREATED, "ANNOTATIONS_CREATED", UPDATED)
-"""Events with labels; the second one has lists of tasks and annotations."""
+"""Events with labels; the second event has lists of tasks and annotations."""
 
 
 class LabelStudioModel(BaseModel):
@@ -20,27 +20,27 @@ class LabelStudioModel(BaseModel):
 
 
 class Choice(LabelStudioModel):
-    """Value of a region."""
+    """Value of a region: the chosen classes."""
 
     choices: list[Text] = []
     """Class names."""
 
 
 class Region(LabelStudioModel):
-    """One part of an annotation."""
+    """Region: one part of an annotation."""
 
     type: Text = ""
     """Type of the region; only `choices` has class names."""
 
     value: Choice = Choice()
-    """Chosen classes."""
+    """Value with the chosen classes."""
 
 
 class Annotation(LabelStudioModel):
     """Annotation of a task."""
 
     result: list[Region] | None = None
-    """Its regions; Label Studio sends null if there are none."""
+    """Regions of the annotation; Label Studio sends null if there are none."""
 
     was_cancelled: bool = False
     """Whether the task was skipped."""
@@ -50,7 +50,7 @@ class Annotation(LabelStudioModel):
 
     @property
     def name(self) -> str | None:
-        """The class; None unless exactly one was chosen."""
+        """Chosen class; None unless exactly one class was chosen."""
         choices = [region.value.choices for region in self.result or () if region.type == "choices"]
         is_single = not self.was_cancelled and len(choices) == 1 and len(choices[0]) == 1
         return choices[0][0] if is_single else None
@@ -77,10 +77,10 @@ Tasks = Annotated[list[Task], Field(max_length=MAX_KEYS)]
 
 
 class TasksToPredict(LabelStudioModel):
-    """Tasks to predict."""
+    """Request to predict the classes of tasks."""
 
     tasks: Tasks
-    """The tasks."""
+    """List of tasks."""
 
     label_config: Text = Field(
         examples=[
@@ -91,22 +91,22 @@ class TasksToPredict(LabelStudioModel):
 
 
 TaskLabel = tuple[NodeKey | None, str | None, str | None]
-"""Node key, class and time of an annotation; None for what it does not have."""
+"""Node key, class and time of an annotation; each is None if it is missing."""
 
 
 def task_label(task: Task, annotation: Annotation) -> TaskLabel:
-    """Return the label in an annotation."""
+    """Return node key, class and time of an annotation."""
     return task.data.key, annotation.name, annotation.updated_at
 
 
 class Event(LabelStudioModel):
-    """Event of a project."""
+    """Event that Label Studio sends about a project."""
 
     action: Text = Field(examples=[CREATED])
     """Type of the event."""
 
     task: Task | Tasks = []
-    """Task; a list if several annotations were made at once."""
+    """Task of the annotation; a list if several annotations were made at once."""
 
     annotation: Annotation | list[Annotation] = []
     """Annotation of each task."""
@@ -131,11 +131,11 @@ class AnnotatedTasks(LabelStudioModel):
     """Tasks with all their annotations."""
 
     annotations: Tasks
-    """The tasks."""
+    """List of tasks."""
 
 
 class Health(Model):
-    """The service is ready."""
+    """Response of a service that is ready."""
 
     status: Literal["UP"] = "UP"
     """Always `UP`."""
@@ -145,10 +145,10 @@ class Health(Model):
 
 
 class ModelVersion(Model):
-    """The live version, or the new one."""
+    """Live version, or the version that the request made."""
 
     model_version: str = Field(examples=["3"])
-    """Its number."""
+    """Number of the version."""
 
 
 class PredictedRegion(Model):
@@ -158,7 +158,7 @@ class PredictedRegion(Model):
     """Name of the Choices tag in the labelling configuration."""
 
     to_name: str = Field(examples=["text"])
-    """Name of the object that they label."""
+    """Name of the object tag that the choices label."""
 
     type: Literal["choices"] = "choices"
     """Always `choices`."""
@@ -177,11 +177,12 @@ class TaskPrediction(ModelVersion):
     """One region; none if the task has no node of the graph."""
 
     score: float = Field(examples=[0.95])
-    """Confidence of the prediction: Label Studio can show the lowest first."""
+    """Confidence of the prediction: Label Studio can sort tasks by it, to show uncertain
+    predictions first."""
 
 
 class TaskPredictions(ModelVersion):
     """Predictions in the order of the tasks."""
 
     results: list[TaskPrediction]
-    """One for each task."""
+    """One prediction for each task, in the order of the tasks."""

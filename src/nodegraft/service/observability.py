@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from nodegraft.base import errors
 
 OWN_ERROR = f"\n{errors.__name__}."
-"""Start of the line with a nodegraft error in a traceback."""
+"""Start of the line of a traceback that contains a nodegraft error."""
 
 
 class JsonLines(logging.Formatter):
@@ -100,7 +100,7 @@ class Metrics:
 
         Args:
             method: HTTP method.
-            route: Path pattern of the route; the path itself could have any number of values.
+            route: Path pattern of the route, because the number of different paths is unlimited.
             status: HTTP status of the response.
             seconds: Duration of the request.
         """

@@ -27,13 +27,14 @@ Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_limite
 
 
 class Model(BaseModel):
-    """Base of all models; unknown fields are refused."""
+    """Base class of all models; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class RequestModel(Model):
-    """Base of request bodies; a value of another type, such as "0.9" for 0.9, is refused."""
+    """Base class of request bodies; a value of the wrong type, such as "0.9" for 0.9, is
+    refused."""
 
     model_config = ConfigDict(strict=True)
 
@@ -49,7 +50,7 @@ class LabelChange(RequestModel):
 
 
 class ErrorContent(Model):
-    """What happened, and what to do."""
+    """Content of an error response: what happened, and what the caller can do."""
 
     code: str = Field(examples=["unknown_node"])
     """Identifier for programs."""
@@ -61,14 +62,14 @@ class ErrorContent(Model):
     """What the caller can do."""
 
     objections: list[str] | None = None
-    """Reasons of the quality gate to refuse a change."""
+    """Reasons why the quality gate refuses the change."""
 
 
 class ErrorResponse(Model):
-    """Error."""
+    """Response about an error."""
 
     error: ErrorContent
-    """The error."""
+    """Content of the error."""
 
 
 class InferenceError(Model):
@@ -87,7 +88,7 @@ class VersionResponse(Model):
     """Response about one version."""
 
     model_version: int = Field(examples=[3])
-    """Number of the version that was read or made."""
+    """Number of the version that the request read or made."""
 
     graph_version: str = Field(examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"])
-    """Hash of its graph."""
+    """Hash of the graph of this version."""

@@ -32,7 +32,7 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
 
     Args:
         settings: Settings of the service.
-        announce: Called with the URL as soon as the port is bound.
+        announce: Function that is called with the URL as soon as the port is bound.
     """
     check(settings)
     backlog = _raise_file_limit()
@@ -53,7 +53,7 @@ def check(settings: Settings) -> None:
     if trace_exporters():
         # If OpenTelemetry is not installed, this import raises an error that names the extra.
         import nodegraft.service.traces  # noqa: F401
-    # Raises an error if the folder contains no store.
+    # This raises an error if the folder contains no store.
     Store.open(settings.store).close()
 
 
@@ -112,7 +112,8 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         http=TimeoutProtocol,
-        # Use asyncio even if uvloop is installed, and no websockets: the tests use the same.
+        # Use asyncio even if uvloop is installed, and no websockets, because this is what the tests
+        # cover.
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -127,7 +128,8 @@ def _config(settings: Settings, backlog: int) -> uvicorn.Config:
 
 
 def _application(settings: Settings) -> "FastAPI":
-    # Imported here: models are slow to import, and the supervisor of the workers needs none.
+    # Import here, because models are slow to import and the supervisor of the workers does not need
+    # them.
     from nodegraft.service.app import application
     from nodegraft.service.live.writer_process import WriterProcess
 

@@ -26,11 +26,11 @@ from nodegraft.store.store import Store
 Value = TypeVar("Value")
 
 ATTEMPTS = 5
-"""Largest number of attempts to make a change while other processes change the store."""
+"""Maximum number of attempts to make a change while other processes change the store."""
 
 
 class Writer:
-    """Makes all changes of a serving process, one at a time; reads continue meanwhile.
+    """Writer that makes all changes of a serving process, one at a time, without blocking reads.
 
     Args:
         store: Store that is changed.
@@ -45,11 +45,12 @@ class Writer:
         self._lock = anyio.Lock()
 
     async def make(self, key: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
-        """Make the version of a request, or return the version that it made before.
+        """Make the version of a request; if the request is repeated, return the version that it
+        made before.
 
         Args:
             key: Idempotency key of the request.
-            make: Makes the version; must be picklable.
+            make: Function that makes the version; must be picklable.
         """
 
         return await self.run(partial(make_once, key, make))
@@ -77,7 +78,7 @@ class Writer:
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         try:
-            # Wait without holding a thread, so that reads are not blocked.
+            # Wait without occupying a thread, so that reads are not blocked.
             with anyio.fail_after(TURN_SECONDS):
                 await self._lock.acquire()
         except TimeoutError:
@@ -96,13 +97,14 @@ def make_once(
     store: Store,
     attempts: int = ATTEMPTS,
 ) -> Version:
-    """Make the version of a request, or return the version that it made before.
+    """Make the version of a request; if the request is repeated, return the version that it made
+    before.
 
     Args:
         key: Idempotency key of the request.
-        make: Makes the version.
+        make: Function that makes the version.
         store: Store to change; other processes may change it at the same time.
-        attempts: Largest number of attempts.
+        attempts: Maximum number of attempts.
     """
     try:
         return store.parts.versions.made_for(key) or make(store)
@@ -110,14 +112,15 @@ def make_once(
         if attempts == 1:
             raise
     except NodegraftError:
-        # Another process may have made this version after the check above.
+        # After the check above, another process may have made this version.
         if store.parts.versions.made_for(key) is None:
             raise
     return make_once(key, make, store, attempts - 1)
 
 
 CACHED = 4
-"""Number of cached responses per route; a page alternates between live and candidate version."""
+"""Maximum number of cached responses per route; a page alternates between live and candidate
+version."""
 
 
 class ResponseCache:
@@ -137,7 +140,7 @@ class ResponseCache:
         Args:
             route: Name of the route.
             key: Values that the response depends on, such as the version number.
-            compute: Computes the response.
+            compute: Function that computes the response.
         """
         async with self._locks[route]:
             responses = self._responses[route]
@@ -151,7 +154,7 @@ class ResponseCache:
 
 @dataclass(frozen=True)
 class Service:
-    """Open store of a service, with everything that its requests share."""
+    """State of a running service: its open store, and everything that its requests share."""
 
     store: Store
     """Store that is served."""
@@ -160,7 +163,7 @@ class Service:
     """Live version of the store."""
 
     writer: Writer
-    """Makes changes, one at a time."""
+    """Writer that makes changes, one at a time."""
 
     metrics: Metrics
     """Metrics of requests and of the live version."""
@@ -195,7 +198,8 @@ class Service:
 
     @property
     def now(self) -> Live:
-        """Live version; read it once per request, so that the response uses a single version."""
+        """Live version. Read this property once per request, so that the response uses a single
+        version."""
         return self.live.now
 
     @property

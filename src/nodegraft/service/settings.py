@@ -18,11 +18,12 @@ EXPORTERS = "OTEL_TRACES_EXPORTER"
 """Environment variable of OpenTelemetry that selects where to send spans."""
 
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-"""Environment variables for the protocol of the collector; the first one that is set is used."""
+"""Environment variables for the protocol of the collector; the first variable that is set is
+used."""
 
 KNOWN_EXPORTERS = ("otlp", "console")
 PROTOCOL = "http/protobuf"
-"""Only protocol that the service supports."""
+"""Trace protocol that the service supports; others are refused."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Settings:
     """Number of worker processes."""
 
     names: tuple[str, ...] = ()
-    """Host names of the service; requests with another Host header are refused."""
+    """Additional host names of the service; requests with any other Host header are refused."""
 
     rate: float = RATE
     """Rate limit of a caller in requests per second; 0 for no limit."""
@@ -51,7 +52,8 @@ class Settings:
     """Whether another server (Ray Serve) listens; then callers always need a token."""
 
     failed_tokens: float = FAILED_TOKENS
-    """Unknown tokens per minute from an address before it gets status 429; 0 for no limit."""
+    """Maximum number of unknown tokens per minute from an address, above which it gets status 429;
+    0 for no limit."""
 
     job_seconds: float = JOB_SECONDS
     """Timeout of a change in seconds; the process that makes it is killed then."""

@@ -37,7 +37,8 @@ def tracer_provider() -> TracerProvider:
 
 
 class TraceMiddleware:
-    """Middleware that makes a span for each request, as a child of the caller's span if it has one.
+    """Middleware that makes a span for each request, as a child of the caller's span if there is
+    one.
 
     Args:
         app: Application that handles requests.
@@ -62,7 +63,7 @@ class TraceMiddleware:
 
         parent = extract(Headers(scope=connection))
         span = self._tracer.start_span("request", parent, SpanKind.SERVER)
-        # Read the live version when the request starts, as routes do.
+        # Read the live version when the request starts, because routes do so, too.
         span.set_attribute("nodegraft.model_version", connection["app"].state.service.now.version)
         try:
             await self._app(connection, receive, watched)
@@ -72,13 +73,15 @@ class TraceMiddleware:
 
 
 def _describe(span: Span, connection: Connection, status: int) -> None:
-    """Set name and attributes of a span: the route, as the path may contain node or class names."""
+    """Set name and attributes of a span: the route, not the path, which may contain node or class
+    names."""
     route = getattr(connection.get("route"), "path", "none")
     method = connection["method"] if connection["method"] in METHODS else "other"
     span.update_name(f"{method} {route}")
     span.set_attribute("http.request.method", method)
     span.set_attribute("http.route", route)
     span.set_attribute("http.response.status_code", status)
-    # Status 0: the caller disconnected, or an error occurred after the response had started.
+    # Status 0 means that the caller disconnected, or that an error occurred after the response had
+    # started.
     if not status or status >= 500:
         span.set_status(StatusCode.ERROR)

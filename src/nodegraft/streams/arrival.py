@@ -14,7 +14,7 @@ from nodegraft.streams.split import ClassSplit
 Arrival = Literal["growing", "mixed", "blurred", "present", "with-class", "isolated"]
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 BLUR = 2.0
-"""Standard deviation, in sessions, of the time at which a node arrives with ``"blurred"``."""
+"""Standard deviation, in sessions, of the arrival times of nodes with ``"blurred"``."""
 NEVER = np.iinfo(np.int64).max
 
 
@@ -34,8 +34,8 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
 
     Args:
         split: Classes of each session, and their query nodes.
-        arrival: Name of the arrival, as above.
-        others: Session of each row; used for nodes that are in no class of the split.
+        arrival: Name of the arrival, from the list above.
+        others: Session of each row; only used for nodes that are in no class of the split.
     """
     entry = others.astype(np.int64)
     entry[split.members.select(split.validation).rows()] = NEVER

@@ -26,8 +26,9 @@ class Curriculum:
     """Known classes that are reserved for practice in adding classes."""
 
     rehearsal: Sessions | None = None
-    """Sessions in which the validation classes arrive, for choosing hyper-parameters. Not a stream,
-    because a stream contains the class of every node. None if there are no validation classes."""
+    """Sessions in which the validation classes arrive, for choosing hyper-parameters. This is not a
+    ``ClassStream``, because such a stream contains the class of every node. None if there are no
+    validation classes."""
 
     ways: int = 5
     """Expected number of new classes per session."""
@@ -67,7 +68,8 @@ class Curriculum:
         kept, out = {}, {}
         for name, rows in train.items():
             shuffled = seeds.generator("early stopping", name).permutation(rows)
-            # Same fraction as in the strict protocol; classes of up to three nodes hold out none.
+            # Hold out the same share of nodes as the strict protocol; none of classes with up to
+            # three nodes.
             count = int(rows.size * HELD_OUT / (TRAIN + HELD_OUT))
             out[name], kept[name] = shuffled[:count], shuffled[count:]
         return NodeLabels(kept), NodeLabels(out)

@@ -14,7 +14,7 @@ from nodegraft.graph.view import GraphView
 
 @dataclass(frozen=True)
 class Session:
-    """Session of a stream; a method sees ``view`` and ``support``, only metrics see ``query``."""
+    """Session of a stream; a method gets ``view`` and ``support``, only metrics get ``query``."""
 
     index: int
     """Number of the session; the known classes arrive in session 0."""

@@ -9,8 +9,10 @@ from nodegraft.base.parameters.validate import validate
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Number of classes of each role, of new classes per session (``ways``), and of labels per new
-    class (``shots``).
+    """Benchmark setting: numbers of classes, and of labels per class.
+
+    It has the number of classes of each role, of new classes per session (``ways``), and of labels
+    per new class (``shots``).
 
     >>> print(Setting(base=2, pseudo_novel=1, validation=1, novel=4, ways=2, shots=5))
     2/1/1/4 classes (base/pseudo-novel/validation/novel), 2-way 5-shot

@@ -64,8 +64,8 @@ class ClassSplit:
     """Support (training) nodes of each validation and novel class."""
 
     query: NodeLabels
-    """Query nodes of each validation and novel class: all nodes that are not in ``support``,
-    except nodes of a training group."""
+    """Query nodes of each validation and novel class: all nodes that are not in ``support``, except
+    nodes that share a group with training nodes."""
 
     @classmethod
     def draw(
@@ -81,7 +81,7 @@ class ClassSplit:
 
         The nodes of each class are shuffled with a generator seeded by the class name, so that they
         do not depend on other classes. Validation classes do not depend on the seed, so that
-        hyper-parameters chosen with one seed were not chosen on novel classes of another.
+        hyper-parameters chosen with one seed were not chosen on novel classes of another seed.
 
         Args:
             labels: Nodes of every class.
@@ -235,7 +235,7 @@ def _fractions(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDArray[np.int64]]:
-    # Draw one part (training, held-out or test) per group, also if its nodes have several classes.
+    # Draw one part (training, held-out or test) per group, even if its nodes have several classes.
     group = groups[rows]
     values, inverse = np.unique(group, return_inverse=True)
     draws = np.array([seeds.number("group", str(value)) for value in values.tolist()]) / 2**63

@@ -140,8 +140,9 @@ class ClassStream:
     def rehearsal(self) -> "ClassStream":
         """Return a stream for choosing hyper-parameters, with validation classes as novel classes.
 
-        Test nodes of this stream are neither labelled nor queried in it. Nodes that are not in its
-        split are visible only if they are visible in session 0 of this stream.
+        Test nodes of this stream are neither labelled nor queried in the returned stream. Nodes
+        that are not in the split of the returned stream are visible in it only if they are visible
+        in session 0 of this stream.
         """
         split = self.split.rehearsal()
         entry = entry_sessions(split, self.arrival, np.where(self._entry == 0, 0, NEVER))
@@ -184,7 +185,7 @@ def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
 
     Args:
         graph: Graph whose rows are ordered.
-        seed: Seed for the order.
+        seed: Seed of the random order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

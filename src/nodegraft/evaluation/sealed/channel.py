@@ -1,4 +1,7 @@
-"""Messages between the judge and the sealed process: JSON and safetensors arrays, no pickle."""
+"""Messages between the sealed process and the judge (the process that evaluates it).
+
+Messages contain JSON and safetensors arrays, but no pickle.
+"""
 
 import json
 import socket
@@ -24,7 +27,7 @@ MAX_JSON = 1 << 28
 
 @dataclass(frozen=True)
 class Message:
-    """Message with JSON and arrays."""
+    """Message between two processes, with JSON and arrays."""
 
     kind: str
     """Type of the message."""
@@ -40,7 +43,7 @@ class Channel:
     """Endpoint that sends and receives messages over a socket.
 
     Args:
-        end: The socket; :meth:`close` closes it.
+        end: Socket, which :meth:`close` closes.
         max_bytes: Maximum size of the arrays of a received message; None for no limit.
     """
 

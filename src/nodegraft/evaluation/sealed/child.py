@@ -1,8 +1,8 @@
-"""Sealed process: it isolates itself, then runs one method on the data that the judge sends.
+"""Sealed process: it isolates itself, then runs a method on data from the judge.
 
-It is started by :class:`nodegraft.evaluation.sealed.method.SealedMethod` as
-``python -m nodegraft.evaluation.sealed.child``. The judge sends the settings of the isolation over
-standard input and everything else over a socket.
+It is started by :class:`nodegraft.evaluation.sealed.method.SealedMethod` as ``python -m
+nodegraft.evaluation.sealed.child``. The judge is the process that evaluates the method. It sends
+the settings of the isolation over standard input and everything else over a socket.
 """
 
 import json
@@ -24,7 +24,8 @@ def main() -> None:
     settings = json.load(sys.stdin)
     isolation = isolate(settings["readable"], settings["scratch"], settings["forbidden"])
 
-    # Imported after the isolation: numpy and torch start threads, which it would not cover.
+    # Import these modules after the isolation: numpy and torch start threads, and the isolation
+    # does not cover threads that exist already.
     from nodegraft.base.errors import NodegraftError
     from nodegraft.evaluation.sealed.channel import Channel, Message
 

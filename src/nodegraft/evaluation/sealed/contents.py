@@ -1,4 +1,4 @@
-"""Convert graphs, labels and curricula for a sealed method to arrays and JSON, and back."""
+"""Conversion of graphs, labels and curricula for a sealed method to arrays and JSON, and back."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -63,7 +63,7 @@ class Contents:
         return self.graph("graph").view(self.arrays["visible"])
 
     def put_curriculum(self, curriculum: Curriculum) -> None:
-        """Add a curriculum."""
+        """Add the curriculum of a method."""
         self.put_labels("train", curriculum.train)
         self.put_labels("held_out", curriculum.held_out)
         self.fields["pseudo_novel"] = list(curriculum.pseudo_novel)
@@ -80,7 +80,7 @@ class Contents:
                 self.put_labels(f"query.{index}", query)
 
     def curriculum(self) -> Curriculum:
-        """Return the curriculum that was added."""
+        """Return the curriculum that was added by :meth:`put_curriculum`."""
         ways, shots = self.fields["sizes"]
         pseudo_novel = tuple(self.fields["pseudo_novel"])
         train, held_out = self.labels("train"), self.labels("held_out")

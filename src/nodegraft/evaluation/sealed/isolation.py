@@ -1,6 +1,7 @@
-"""Sandbox: isolate a process from network and files, by Linux namespaces and Landlock.
+"""Sandbox: isolation of a process from network and files, by Linux namespaces and Landlock.
 
-It must run before the process starts a second thread, so this module imports nothing large.
+The isolation must happen before the process starts a second thread. Large packages may start
+threads, so this module imports none of them.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ from pathlib import Path
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _NO_NEW_PRIVILEGES, _SIGNAL_AT_PARENTS_END = 38, 1
-# Landlock system calls have the same numbers on every architecture.
+# Numbers of the Landlock system calls, which are equal on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_ONLY = 1
 _BENEATH_PATH = 1
@@ -38,7 +39,7 @@ NEEDED = (
     "/sys/devices/system",
     "/dev/urandom",
 )
-"""Files and folders that Python and its libraries read besides their own folders."""
+"""Files and folders outside of Python's own folders that Python and its libraries read."""
 
 WRITABLE = ("/dev/null", "/proc/self/clear_refs")
 
@@ -62,7 +63,7 @@ class Isolation:
         return self.network and self.files
 
     def to_json(self) -> dict[str, bool | str]:
-        """Return plain JSON."""
+        """Return the result as plain JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -138,7 +139,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # A path that does not exist needs no rule.
+        return  # Skip paths that do not exist: they need no rule.
     try:
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             rights &= ~_READ_DIRECTORY

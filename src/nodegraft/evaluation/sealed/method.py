@@ -50,7 +50,8 @@ class SealedMethod:
 
     Args:
         method: Name of a registered method, or ``module:class``.
-        seed: Seed of the method. It must differ from the seed of the split, unless that is public.
+        seed: Seed of the method. It must differ from the seed of the split, unless the seed of the
+            split is public.
         parameters: Hyper-parameters by name; text values are parsed by the type of the parameter.
         forbidden: Folders that the process must not be able to read, such as the data folder.
     """
@@ -150,7 +151,7 @@ class SealedMethod:
         return Isolation(**self._receive("isolation").fields)
 
     def _ask(self, message: Message, kind: str) -> Message:
-        with suppress(OSError):  # The process may have ended; its last message says why.
+        with suppress(OSError):  # If the process has ended, its last message says why.
             self._channel.send(message)
         return self._receive(kind)
 
@@ -194,7 +195,7 @@ def _environment() -> dict[str, str]:
 
 
 SEALED = "sealed"
-"""Protocol name part in records of sealed methods."""
+"""Part of the protocol name in records of sealed methods."""
 
 
 def evaluate_sealed(
@@ -207,7 +208,7 @@ def evaluate_sealed(
     Args:
         method: Sealed method that has not been fitted yet.
         stream: Stream of sessions.
-        listener: Receives progress events and the result of every session.
+        listener: Listener that receives progress events and the result of every session.
     """
     results = []
     for session in stream:

@@ -1,4 +1,5 @@
-"""Archive of run records: one file per run until they are packed, and one per failed job."""
+"""Archive of run records: one file for each run until records are packed, and for each failed
+job."""
 
 import json
 import re
@@ -24,7 +25,7 @@ from nodegraft.lab.benchmark.record import (
 
 LOOSE = ".json"
 TRIES = 10
-"""Maximum number of retries if files disappear because another process packs them."""
+"""Maximum number of attempts to read files that disappear because another process packs them."""
 
 Read = TypeVar("Read")
 _IS_RECORD = re.compile(r"[0-9a-f]{32}\.json|.+-[0-9a-f]{8}\.parquet")
@@ -83,11 +84,13 @@ class Archive:
     def write(self, record: RunRecord) -> str:
         """Write a record to a file and return the path of the file.
 
-        If the run has a record already, both must hold the same result; else an error is raised.
+        If the run has a record already, both records must hold the same result; otherwise an error
+        is raised.
         """
         earlier = self.find(record.run)
         if earlier is not None and not same_parameters(earlier.document, record.document):
-            # A default has changed since then, so this is another run: name it by all parameters.
+            # A default value has changed since the record was made, so this is a different run:
+            # name it by all parameters.
             record = record.named_by_all_parameters()
             earlier = self.find(record.run)
         name = f"{record.run}{LOOSE}"
@@ -110,7 +113,8 @@ class Archive:
     def compact(self) -> list[str]:
         """Merge the records of each dataset into one file, and delete their previous files.
 
-        If the process is killed in between, some records are in two files, which is harmless.
+        If the process is killed before it has deleted the previous files, some records are in two
+        files, which is harmless.
 
         Returns:
             Names of the merged files.
@@ -165,7 +169,7 @@ def read_documents(place: str | Path) -> list[dict[str, Any]]:
 
 
 def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return the rows of the tables of records, each with the name of its run."""
+    """Return the rows of the tables of all records, each row with the name of its run."""
     return [{"run": record.run, **row} for record in records for row in record.classes.to_pylist()]
 
 
@@ -190,7 +194,7 @@ def write_failure(out: str | Path, job: Job, error: str) -> str:
 
 
 def failed_keys(out: str | Path) -> set[str]:
-    """Return the keys of jobs with at least one failed attempt."""
+    """Return the keys of jobs that failed at least once."""
     return {name.partition("-")[0] for name in _folder(out).names(".json")}
 
 
@@ -248,7 +252,8 @@ def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
 
     Args:
         content: Content of the file.
-        with_classes: Whether to read the tables, by far the largest part; else they are empty.
+        with_classes: Whether to read the tables, which are by far the largest part; otherwise
+            tables are empty.
     """
     columns = None if with_classes else ["document"]
     rows = pa.parquet.read_table(pa.BufferReader(content), columns=columns).to_pylist()

@@ -35,7 +35,7 @@ PUBLIC_SEEDS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Inputs of one benchmark run, as for ``nodegraft lab run``.
+    """Inputs of one benchmark run; ``nodegraft lab run`` has options for them.
 
     >>> Job(dataset="synthetic", method="sgc-mean", seed=3).title
     'sgc-mean on synthetic, seed 3'
@@ -66,26 +66,29 @@ class Job:
     """Number of labels of each new class; None uses the dataset's setting."""
 
     least_shots: PositiveInt | None = None
-    """If given, the number of labels of each new class is drawn between this and ``shots``."""
+    """If given, the number of labels of each new class is drawn from ``least_shots`` to
+    ``shots``."""
 
     arrival: Arrival = "growing"
-    """Which nodes exist in a session."""
+    """Arrival of nodes: which nodes are visible in each session."""
 
     protocol: Protocol = "strict"
     """Evaluation protocol; ``"published"`` is leaky."""
 
     without: Sequence[str] = ()
-    """Ingredients of the published protocol that are left out; see
+    """Ingredients of the published protocol that are switched off; see
     :class:`nodegraft.evaluation.published.Ingredients`."""
 
     rehearse: bool = False
-    """Whether validation classes are the new classes instead of novel ones, to choose settings."""
+    """Whether validation classes instead of novel classes are the new classes, to choose
+    hyper-parameters."""
 
     sealed: bool = False
     """Whether the method runs in a separate process, without network and data."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that draws streams. Jobs of an earlier one can be looked up, not run."""
+    """Version of the code that draws streams. Jobs of an earlier version can be looked up, but not
+    run."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -106,7 +109,8 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Hash of the job's fields; two spellings of one job have different keys but one record."""
+        """Hash of the job's fields. Jobs with equal meaning but different fields have different
+        keys, but share a record."""
         return content_hash(asdict(self))
 
     @property
@@ -122,7 +126,7 @@ class Job:
 
     @property
     def method_seed(self) -> int:
-        """Seed of the method. It does not reveal a split seed of more than three digits."""
+        """Seed of the method. A split seed of more than three digits cannot be derived from it."""
         return self.seed % PUBLIC_SEEDS
 
     @cached_property
@@ -134,7 +138,7 @@ class Job:
         return replace(described, parameters=described.parameters | {"seed": self.method_seed})
 
     def make_model(self) -> Method:
-        """Return the method before training."""
+        """Return the untrained method of the job."""
         return build(METHODS.get(self.method), {"seed": self.method_seed, **self.parameters})
 
     def _sealed_method(self, forbidden: Sequence[str | Path] = ()) -> SealedMethod:
@@ -181,10 +185,10 @@ class Job:
         Args:
             loaded: Dataset of the job; see :meth:`load`.
             stream: Stream of sessions of the job; see :meth:`stream`.
-            listener: Receiver of progress events.
+            listener: Listener that receives progress events.
             data: Folder that holds the data folders, which a sealed method must not read.
         """
-        this_code()  # hash the code before the run: files may be edited during the run
+        this_code()  # hash the code before the run, because files may be edited during the run
         description, name, isolation = self.description, self.protocol_name, None
         if self.sealed:
             with self._sealed_method(label_folders(data)) as method:
@@ -202,8 +206,8 @@ class Job:
     def matches(self, document: Mapping[str, Any]) -> bool:
         """Return whether a record holds the result of this job.
 
-        A parameter that was added after the record was made must have its default value in the
-        job. A parameter that was removed since then must have had its default in the record.
+        If a parameter was added after the record was made, the job must have its default value. If
+        a parameter was removed since then, the record must have its former default value.
         """
         setting, default = document["setting"], document["default_setting"]
         size = (
@@ -241,7 +245,8 @@ class Job:
 
 @cache
 def _sealed_description(method: str, parameters: str) -> MethodDescription:
-    # Cached: a suite has many jobs of one method, and a process for each would take minutes.
+    # Cache the result: a suite has many jobs of one method, and a process for each would take
+    # minutes.
     with SealedMethod(method, parameters=json.loads(parameters)) as sealed:
         return sealed.description
 
@@ -249,7 +254,7 @@ def _sealed_description(method: str, parameters: str) -> MethodDescription:
 class Estimates:
     """Estimates of durations: median seconds of earlier runs by dataset and method.
 
-    Seeds and small settings hardly matter.
+    Seeds and small differences of settings have little effect on durations.
 
     >>> Estimates([]).seconds(Job(dataset="synthetic", method="graft")) is None
     True
@@ -271,7 +276,7 @@ class Estimates:
     def total(self, jobs: Iterable[Job]) -> tuple[float, int]:
         """Return the total seconds of jobs that run in sequence, and the number without estimate.
 
-        A job without estimate counts as the average of the others.
+        For a job without estimate, the average of the other jobs is used.
         """
         each = [self.seconds(job) for job in jobs]
         known = [seconds for seconds in each if seconds is not None]

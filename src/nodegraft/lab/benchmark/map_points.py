@@ -1,4 +1,4 @@
-"""Data for maps of embeddings: positions of nodes in two dimensions after some sessions."""
+"""Data for maps of embeddings: two-dimensional positions of nodes after a number of sessions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ from nodegraft.streams.session import Session
 from nodegraft.streams.split import ClassSplit
 from nodegraft.streams.stream import ClassStream
 
-# Maximum number of nodes drawn per class and in total: more points would hide each other.
+# Maximum number of nodes on a map, per class and in total: more points would hide each other.
 OF_A_CLASS, IN_ALL = 60, 1500
 # Maximum number of columns for t-SNE; longer vectors are reduced by truncated SVD first.
 COLUMNS = 50
@@ -66,7 +66,7 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
 
 
 def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
-    """Project vectors to two dimensions by t-SNE on cosine distances, reproducibly.
+    """Project vectors to two dimensions by t-SNE on cosine distances, with a reproducible result.
 
     >>> flatten(np.eye(5), seed=0).shape
     (5, 2)
@@ -74,7 +74,7 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
     Args:
         seed: Seed of the initial positions.
     """
-    # Imported here because the import is slow and only maps need it.
+    # Import here, because the import is slow and only maps need it.
     from sklearn.decomposition import TruncatedSVD
     from sklearn.manifold import TSNE
 
@@ -89,7 +89,7 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
 
 def write_map(rows: Sequence[dict[str, Any]], job: Job, after: int, folder: Path) -> Path:
-    """Write map rows and the command that makes them to a Parquet file; return its path."""
+    """Write map rows, and the command that reproduces them, to a Parquet file; return its path."""
     methods = list(dict.fromkeys(row["method"] for row in rows))
     words = ["nodegraft", "lab", "map", "--dataset", job.dataset]
     words += [word for method in methods for word in ("--method", method)]

@@ -19,7 +19,7 @@ from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 with extra("lab", package="duckdb", purpose="Asking records by SQL"):
     import duckdb
 
-# Upper references use the strict protocol too, so the method name marks them.
+# Upper references also use the strict protocol, so they are recognised by the name of the method.
 OVERVIEW = f"""
 SELECT dataset, method || if(protocol = '{STRICT}', '', ' (upper reference)') AS method,
        count(*) AS seeds,
@@ -38,8 +38,8 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
 
     Args:
         place: Path or URL of the folder of records.
-        sql: Query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; by default
-            means over seeds of strict runs with default settings.
+        sql: Query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; the default
+            query returns means over seeds of strict runs with default settings.
     """
     archive = Archive(place)
     documents = archive.documents()
@@ -48,9 +48,9 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     with duckdb.connect() as database:
         database.register("runs", pa.Table.from_pylist([_run(document) for document in documents]))
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
-        # DuckDB must not resolve the name of a missing table to a Python variable.
+        # Prevent DuckDB from using a Python variable if a query names a table that does not exist.
         database.execute("SET python_enable_replacements = false")
-        if "classes" in sql.lower():  # by far the largest table: read it only if needed
+        if "classes" in sql.lower():  # by far the largest table: read it only if the query needs it
             schema = CLASSES.insert(0, pa.field("run", pa.string()))
             rows = with_run(archive.records())
             database.register("classes", pa.Table.from_pylist(rows, schema=schema))

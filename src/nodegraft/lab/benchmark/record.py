@@ -1,4 +1,4 @@
-"""Run records: immutable, named by a hash of the inputs, with a hash of the code."""
+"""Run records: immutable, with the hash of their inputs as name, and with a hash of the code."""
 
 import json
 import platform
@@ -36,8 +36,9 @@ IDENTITY = (
     "dataset_options",
     "hashes",
 )
-"""Fields whose hash is the name of a run. Only parameters that differ from their defaults when the
-record is made are included, so that parameters added later do not rename older records."""
+"""Fields whose hash is the name of a run. Parameters are included only if they differ from their
+defaults when the record is made. So parameters that are added later do not change the names of
+older records."""
 
 PACKAGES = (
     "nodegraft",
@@ -86,7 +87,8 @@ class RunRecord:
         """Return the macro accuracy after each session, for classes grouped by arrival session.
 
         Returns:
-            Matrix of sessions x arrival sessions of classes; NaN if these have not arrived yet.
+            Matrix of sessions x arrival sessions of classes; NaN if the classes have not arrived
+            yet.
         """
         sessions = self.document["sessions"]
         group = {name: session["index"] for session in sessions for name in session["new_classes"]}
@@ -100,7 +102,7 @@ class RunRecord:
         return matrix
 
     def to_bytes(self) -> bytes:
-        """Serialise the record to the content of a JSON file."""
+        """Return the record as the content of a JSON file."""
         document = {**self.document, "classes": self.classes.to_pydict()}
         return (json.dumps(document, indent=1) + "\n").encode()
 
@@ -228,7 +230,7 @@ def _without_measured(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def this_code() -> dict[str, str]:
-    """Return the version of the package, and a hash of its files.
+    """Return the version of this package, and a hash of its files.
 
     The hash is needed because two commits may have the same version.
 

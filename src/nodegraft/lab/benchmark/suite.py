@@ -41,7 +41,7 @@ class SuiteDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteMethod:
-    """Method of a suite; fields that are not set take the values of the suite."""
+    """Method of a suite; for fields that are not set, the values of the suite are used."""
 
     described_as: ClassVar[str] = "A method of a suite"
 
@@ -62,7 +62,7 @@ class SuiteMethod:
     """Datasets of the suite on which the method runs; None uses all."""
 
     seeds: Sequence[NonNegativeInt] | None = None
-    """Seeds that replace those of the suite and its datasets."""
+    """Seeds that replace the seeds of the suite and its datasets."""
 
     protocols: Sequence[Protocol] | None = None
     """Protocols that replace the suite's protocols."""
@@ -90,10 +90,12 @@ class SuiteFile:
     """Tables with the fields of :class:`SuiteMethod`."""
 
     arrival: Arrival
-    """Which nodes exist in a session. Required, so that new defaults do not change old suites."""
+    """Arrival of nodes: which nodes are visible in each session. It is required, so that new
+    defaults do not change old suites."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that drew the streams; suites of an earlier one are shown but not run."""
+    """Version of the code that drew the streams; suites of an earlier version are shown but not
+    run."""
 
     title: str = ""
     """Title of the suite in a report."""
@@ -117,7 +119,7 @@ class SuiteFile:
     """Values of ``ways``, ``shots`` and ``least_shots`` that replace those of the dataset."""
 
     rehearse: bool = False
-    """Whether validation classes are the new classes, instead of novel classes."""
+    """Whether validation classes instead of novel classes are the new classes."""
 
     sealed: bool = False
     """Whether each method runs in a separate process without labels, files and network."""
@@ -131,13 +133,13 @@ class SuiteFile:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """Job with the name of its row in a table."""
+    """Job of a suite, and the name of its row in tables."""
 
     name: str
-    """Name of the row."""
+    """Name of the row in tables."""
 
     job: Job
-    """Job whose results are in the row."""
+    """Job whose results the row shows."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Suite:
         """Read a suite from a TOML file.
 
         Args:
-            path: The file; see ``experiments/`` for examples.
+            path: TOML file of the suite; see ``experiments/`` for examples.
         """
         try:
             document = tomllib.loads(Path(path).read_text())
@@ -239,7 +241,7 @@ class Suite:
         return cls(file.title, tuple(file.tables), tuple(file.figures), tuple(entries), file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
-        """Return the entries that have no record."""
+        """Return the entries of the suite that have no record."""
         return tuple(entry for entry, found in self.with_records(documents) if found is None)
 
     def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:

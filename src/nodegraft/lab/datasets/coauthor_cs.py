@@ -17,7 +17,7 @@ KIND = "paper"
 
 @dataclass(kw_only=True)
 class CoauthorCS(Dataset):
-    """Co-author graph: keywords of papers as features, 15 fields of research as classes."""
+    """Graph of co-authors: keywords of papers as features, 15 fields of research as classes."""
 
     name: ClassVar[str] = "coauthor-cs"
     summary: ClassVar[str] = "authors joined by joint papers; classes are 15 fields (held out)"
@@ -65,7 +65,7 @@ def read_authors(labels: Path, classes: Path, attributes: Path) -> list[readers.
 
 
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """Yield co-author edges: one undirected edge type, without numbers of joint papers."""
+    """Yield co-author edges: one undirected edge type; the number of joint papers is not used."""
     for author, other in readers.read_rows(path, 2):
         yield readers.TypedEdge(
             readers.number_in(author, path), readers.number_in(other, path), KIND, is_directed=False

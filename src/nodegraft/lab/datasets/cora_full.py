@@ -27,7 +27,8 @@ class CoraFull(Dataset):
     required_files: ClassVar[tuple[str, ...]] = ("cora.npz",)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files; convert PyG's dense features to sparse ones, as 99 % are zero."""
+        """Parse the raw files; convert PyG's dense features to sparse features, because 99 % are
+        zero."""
         from torch_geometric import datasets
 
         data = read_raw(files.values(), "cora/raw", datasets.CoraFull)

@@ -29,7 +29,8 @@ class Dblp(MatlabDataset):
     full_setting: ClassVar[Setting] = Setting(
         base=37, pseudo_novel=45, validation=5, novel=50, ways=5, shots=5
     )
-    # Proportions as in full_setting; each session adds five classes.
+    # The roles of classes have the same proportions as in full_setting; each session adds five
+    # classes.
     public_setting: ClassVar[Setting] = Setting(
         base=8, pseudo_novel=7, validation=5, novel=10, ways=5, shots=5
     )

@@ -23,9 +23,10 @@ from nodegraft.streams.setting import Setting
 PACKAGES, TRANSLATION = "Packages.xz", "Translation-en.xz"
 LINKS = ("Pre-Depends", "Depends", "Recommends", "Suggests")
 KINDS = {field.lower(): True for field in LINKS}
-# A virtual name with more providers (such as mail-transport-agent) links unrelated packages.
+# A virtual name with more providers (such as mail-transport-agent) would link unrelated packages.
 MOST_PROVIDERS = 5
-# Training, held-out and test data need one source package each; a source is never divided.
+# Training, held-out and test data need at least one source package each, because all packages of a
+# source are in the same part.
 FEWEST_SOURCES = 3
 
 _NAME = re.compile(r"(?:^|[,|])\s*([^\s(\[<:,|]+)")
@@ -36,7 +37,7 @@ class Debian(Dataset):
     """Package graph: words of English descriptions as features, 41 topic sections as classes."""
 
     smallest_class: PositiveInt = 100
-    """Sections with fewer packages are left out."""
+    """Minimum number of packages of a section; smaller sections are left out."""
 
     name: ClassVar[str] = "debian"
     summary: ClassVar[str] = "binary packages joined by dependencies; classes are topic sections"
@@ -52,9 +53,9 @@ class Debian(Dataset):
     )
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: the section is the class.
+        """Parse the raw files; the class of a package is its section.
 
-        Names, sources and tags nearly reveal the section, so they are not features.
+        Names, sources and tags are not used as features, because they nearly reveal the section.
         """
         stanzas = list(read_stanzas(files[PACKAGES]))
         records = read_packages(stanzas, read_descriptions(files[TRANSLATION]))
@@ -84,7 +85,8 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Return descriptions of packages by checksum; package stanzas contain these checksums."""
+    """Return descriptions of packages by checksum; the entry of a package contains this
+    checksum."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)
@@ -95,7 +97,8 @@ def read_descriptions(path: Path) -> dict[str, str]:
 def read_packages(
     stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
 ) -> list[TextNode]:
-    """Return a node for each package; a package listed in two versions has the links of both."""
+    """Return a node for each package; a package that is listed in two versions has the links of
+    both versions."""
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
     links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
@@ -132,7 +135,7 @@ def names_in(relation: str) -> list[str]:
 
 
 def source_of(stanza: Mapping[str, str]) -> str:
-    """Return the name of the source package: the package's own name if the field is absent.
+    """Return the name of the source package: the name of the package itself if the field is absent.
 
     >>> source_of({"Package": "bash"}), source_of({"Package": "sh", "Source": "dash (0.5)"})
     ('bash', 'dash')

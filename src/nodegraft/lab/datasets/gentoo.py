@@ -19,10 +19,10 @@ from nodegraft.lab.datasets.templates.text_graph import (
 from nodegraft.streams.setting import Setting
 
 CACHE, LONG = "md5-cache.xz", "longdescription.tsv.xz"
-# Map dependency fields to edge types: needed to build, to run, and to run later.
+# Map of dependency fields to edge types: needed to build, to run, and to run later.
 FIELDS = {"DEPEND": "build", "RDEPEND": "run", "PDEPEND": "later"}
 KINDS = dict.fromkeys(FIELDS.values(), True)
-# Categories whose packages are only placeholders for packages of other categories.
+# Categories that contain only placeholders for packages of other categories.
 STAND_INS = ("virtual", "java-virtuals")
 
 _VERSION = re.compile(r"-\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|p)\d*)*(-r\d+)?\*?$")
@@ -33,11 +33,12 @@ class Gentoo(Dataset):
     """Package graph: words of descriptions as features, 133 categories as classes."""
 
     smallest_class: PositiveInt = 20
-    """Categories with fewer packages are left out."""
+    """Minimum number of packages of a category; smaller categories are left out."""
 
     hub_degree: PositiveInt | None = 300
-    """Packages with more links lose all of them, but stay in the graph; None keeps all links.
-    Thousands of packages link to a few compilers and build tools."""
+    """Maximum number of links of a package. Packages with more links (hubs) lose all their links,
+    but stay in the graph; None keeps all links. Thousands of packages link to a few compilers and
+    build tools."""
 
     name: ClassVar[str] = "gentoo"
     summary: ClassVar[str] = "source packages joined by dependencies, hubs cut; many small classes"
@@ -46,7 +47,8 @@ class Gentoo(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CACHE, LONG)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: the category is the class and therefore not part of the features."""
+        """Parse the raw files; the class of a package is its category, which is therefore no
+        feature."""
         packages = read_packages(files[CACHE], files[LONG])
         large = in_large_classes(packages, self.smallest_class, STAND_INS)
         graph, labels = text_graph(large, KINDS)
@@ -61,7 +63,7 @@ class Gentoo(Dataset):
 def read_packages(cache: Path, long: Path) -> list[TextNode]:
     """Return a node for each package, with the links and descriptions of all its versions."""
     links: dict[str, dict[str, set[str]]] = {}
-    # Dictionary keys remove duplicates: versions mostly repeat the same sentence.
+    # Use dictionary keys to remove duplicates: versions mostly repeat the same sentence.
     texts: dict[str, dict[str, None]] = {}
     for stanza in read_stanzas(cache):
         package = stanza["Package"]

@@ -12,7 +12,7 @@ class GentooUncut(Gentoo):
     """Gentoo packages with all links, including those of hubs."""
 
     hub_degree: PositiveInt | None = None
-    """Maximum number of links of a package; None keeps all links."""
+    """Maximum number of links of a package; with None, all links are kept."""
 
     name: ClassVar[str] = "gentoo-uncut"
     summary: ClassVar[str] = "source packages joined by dependencies, all of them"

@@ -16,7 +16,8 @@ from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES, TERMS = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz", "terms.txt.xz"
 KINDS: Mapping[str, bool] = {"symbol": True, "header": False, "depends": True, "select": True}
-# Words in fewer files are names and typos; words in a larger share of files are uninformative.
+# Words that occur in fewer files are names and typos; words that occur in a larger share of files
+# are uninformative.
 FEWEST_FILES, LARGEST_SHARE = 5, 0.2
 
 
@@ -25,7 +26,7 @@ class LinuxSources(Dataset):
     """Graph of C files: words of comments as features, 67 subsystem directories as classes."""
 
     smallest_class: PositiveInt = 60
-    """Directories with fewer files are left out."""
+    """Minimum number of files of a directory; smaller directories are left out."""
 
     name: ClassVar[str] = "linux-sources"
     summary: ClassVar[str] = "kernel files joined by use; classes are subsystems (held out)"
@@ -34,9 +35,9 @@ class LinuxSources(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES, TERMS)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: the directory is the class.
+        """Parse the raw files; the class of a file is its directory.
 
-        Paths and file names reveal the directory, so they are not read.
+        Paths and file names are not read, because they reveal the directory.
         """
         nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
         words = sum(1 for _ in readers.read_lines(files[TERMS]))
@@ -64,9 +65,9 @@ def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """Yield the edges between files.
 
     ``symbol``: the source uses a name that only the target exports. ``header``: both include a
-    header that few files include. ``depends``: the build option of the source depends on
-    another option. ``select``: it enables another option. The target is the largest file of that
-    other option.
+    header that few files include. ``depends``: the build option of the source depends on another
+    option. ``select``: the build option of the source enables another option. The target is the
+    largest file of the other option.
     """
     return readers.read_typed_edges(path, KINDS)
 

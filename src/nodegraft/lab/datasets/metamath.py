@@ -22,7 +22,7 @@ class Metamath(Dataset):
     """Graph of theorems, axioms and definitions: words of comments, 73 chapters as classes."""
 
     smallest_class: PositiveInt = 60
-    """Chapters with fewer statements are left out."""
+    """Minimum number of statements of a chapter; smaller chapters are left out."""
 
     name: ClassVar[str] = "metamath-theorems"
     summary: ClassVar[str] = "theorems joined by proofs; classes are chapters (held out)"
@@ -31,9 +31,9 @@ class Metamath(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: the chapter is the class.
+        """Parse the raw files; the class of a statement is its chapter.
 
-        Names and formulas nearly reveal the chapter, so they are not read.
+        Names and formulas are not read, because they nearly reveal the chapter.
         """
         statements = read_statements(files[NODES], files[CLASSES])
         nodes = in_large_classes(statements, self.smallest_class)

@@ -28,8 +28,8 @@ class Synthetic(BlockModel, Dataset):
         """Draw the dataset without a cache, because drawing is faster than reading a cache.
 
         Args:
-            root: Ignored.
-            cache: Ignored.
+            root: Has no effect.
+            cache: Has no effect.
         """
         return replace(self.parse({}), options=asdict(self))
 

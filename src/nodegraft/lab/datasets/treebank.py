@@ -16,8 +16,8 @@ from nodegraft.lab.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
-# The file does not tell which word of a pair is the head: a word without a head would be known
-# as a root.
+# The file does not say which word of a pair is the head: otherwise a word without a head could be
+# recognised as a root.
 KINDS: Mapping[str, bool] = {"next": True, "head": False, "coref": False}
 LENGTHS = (1, 4)
 
@@ -33,7 +33,7 @@ class Treebank(Dataset):
     """Dataset of words in sentences: letters as features, 42 syntactic roles as classes."""
 
     smallest_class: PositiveInt = 60
-    """Roles with fewer words are left out."""
+    """Minimum number of words of a syntactic role; smaller roles are left out."""
 
     name: ClassVar[str] = "treebank-roles"
     summary: ClassVar[str] = "words of texts and their syntax; roles that edges ignore (held out)"
@@ -44,7 +44,7 @@ class Treebank(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: the role is the class.
+        """Parse the raw files; the class of a word is its syntactic role.
 
         Features are made from the letters of the word, not from its document.
         """
@@ -70,8 +70,8 @@ def read_words(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
 def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     """Yield the edges between words.
 
-    ``next``: the target follows the source. ``head``: one is the syntactic head of the other.
-    ``coref``: both are heads of successive mentions of one entity.
+    ``next``: the target follows the source. ``head``: one word is the syntactic head of the other.
+    ``coref``: both words are heads of successive mentions of the same entity.
     """
     return readers.read_typed_edges(path, KINDS)
 
@@ -79,13 +79,13 @@ def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
 def letter_runs(words: Sequence[str]) -> "csr_array[Any]":
     """Return the n-grams of one to four letters in each word, including spaces at its ends.
 
-    Values show whether an n-gram occurs, not how often: otherwise the space at both ends would
-    have the largest weight. Rows have length 1.
+    Values depend on whether an n-gram occurs, not on how often: with counts, the space at both ends
+    would have the largest weight. Rows have length 1.
 
     >>> letter_runs(["An", "an", "an"]).shape  # " ", a, n, " a", an, "n ", " an", "an ", " an "
     (3, 9)
     """
-    # Imported here because the import takes a second, and commands without text do not need it.
+    # Import here, because the import takes a second, and commands without text do not need it.
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     engine = TfidfVectorizer(

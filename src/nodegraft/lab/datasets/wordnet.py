@@ -12,21 +12,22 @@ from nodegraft.streams.setting import Setting
 
 NAMES = "lexnames.tsv"
 FILES = {"n": "data.noun.xz", "v": "data.verb.xz"}
-# Map pointer symbols to edge types. Inverse pointers (~ of @, for example) are left out as
-# duplicates.
+# Map pointer symbols to edge types. Inverse pointers (such as ~, which is the inverse of @) are
+# left out, because they are duplicates.
 POINTERS = {
     **{"@": "is-a", "@i": "instance", "#m": "member", "#s": "substance", "#p": "part"},
     **{";c": "topic", ";r": "region", ";u": "usage", "*": "entails", ">": "causes"},
     **{"!": "antonym", "+": "derivation", "$": "group", "^": "also"},
 }
 KINDS = {kind: kind not in ("antonym", "derivation", "group", "also") for kind in POINTERS.values()}
-# Class of the roots of the noun hierarchy, which is a position in the tree and not a topic.
+# Class of the roots of the noun hierarchy; it is left out, because it is a position in the tree and
+# not a topic.
 ROOTS = "noun.Tops"
 
 
 @dataclass(kw_only=True)
 class WordNet(Dataset):
-    """Graph of synsets: words of glosses, 40 lexicographer files (nouns, verbs) as classes."""
+    """Graph of synsets: words of glosses as features, 40 lexicographer files as classes."""
 
     name: ClassVar[str] = "wordnet"
     summary: ClassVar[str] = "meanings of nouns and verbs and their relations; very uneven classes"
@@ -35,9 +36,10 @@ class WordNet(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: features are made from the gloss.
+        """Parse the raw files; features are word counts of the gloss, which is the definition of a
+        synset.
 
-        The words of a synset and its part of speech are left out.
+        The words of a synset and its part of speech are not used as features.
         """
         names = read_names(files[NAMES])
         synsets = [

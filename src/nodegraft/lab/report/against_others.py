@@ -16,16 +16,18 @@ from nodegraft.lab.report.section import HELD_OUT, Section, main_section
 
 @dataclass(frozen=True)
 class Opponent:
-    """Another method on one graph, and the lead of the compared method over it."""
+    """Other method on one graph, and the lead of the compared method over it."""
 
     name: str
     """Name of the other method."""
 
     accuracy: float
-    """Its macro accuracy after the last session in percent, on the seeds that both methods have."""
+    """Macro accuracy of the other method after the last session in percent, on the seeds that both
+    methods have."""
 
     points: float
-    """Accuracy of the compared method minus `accuracy`, in points: the mean over these seeds."""
+    """Accuracy of the compared method minus `accuracy`, in points: the mean over the seeds that
+    both methods have."""
 
     half_width: float
     """Half the width of the 95 % interval of `points`; 0 for a single seed."""
@@ -61,11 +63,11 @@ class GraphComparison:
     best: Opponent
     """Other method with the smallest `points`, among other methods with several seeds.
 
-    If no other method has several seeds, it is chosen among all of them.
+    If no other method has several seeds, it is chosen among all other methods.
     """
 
     papers: Opponent | None
-    """The paper's method; None if it was not measured on this graph."""
+    """Comparison with the paper's method; None if it was not measured on this graph."""
 
     others: int
     """Number of other methods that were measured on this graph with several seeds."""
@@ -82,12 +84,13 @@ class AgainstOthers:
     """One comparison for each graph, at least two."""
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
-        """Return the graphs with a given verdict on the comparison with the best other method."""
+        """Return the graphs on which the comparison with the best other method has a given
+        verdict."""
         return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 
 def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
-    """Compare the best method of the main section with all others, on main and held-out graphs.
+    """Compare the best method of the main suite with all others, on main and held-out graphs.
 
     Variants of the compared method are left out. Return None if fewer than two graphs remain.
     """
@@ -137,7 +140,7 @@ def _opponent(name: str, runs: Sequence[Record], own: Sequence[Record]) -> Oppon
 
 @figure_style
 def draw_against_others(comparison: AgainstOthers, styles: Styles) -> Picture:
-    """Draw the lead over the best other method, and over the paper's, on each graph."""
+    """Draw the lead over the best other method, and over the paper's method, on each graph."""
     graphs = comparison.graphs
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     title = f"{comparison.method} minus another method"

@@ -1,4 +1,4 @@
-"""Run records grouped by dataset, method and protocol, and statistics of them."""
+"""Groups of run records by dataset, method and protocol, and statistics of run records."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
 
 
 def without_setting(name: str) -> str:
-    """Remove the numbers of classes and labels that a suite appends to a method's name.
+    """Return a method's name without the numbers of classes and labels that a suite appends.
 
     >>> without_setting("graft 3-way 5-shot")
     'graft'
@@ -49,13 +49,13 @@ def without_setting(name: str) -> str:
 
 
 def merge_settings(groups: Groups) -> Groups:
-    """Merge the groups of all settings of a method, for each dataset and protocol.
+    """Merge the groups of a method's settings, separately for each dataset and protocol.
 
     >>> list(merge_settings({("gentoo", f"graft {k}-shot", "strict"): [] for k in (1, 5)}))
     [('gentoo', 'graft', 'strict')]
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     merged: Groups = {}
     for (dataset, name, protocol), runs in groups.items():
@@ -79,19 +79,19 @@ def datasets(groups: Groups) -> list[str]:
     ['gentoo']
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     return unique(dataset for dataset, _, _ in groups)
 
 
 def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str, list[Record]]:
-    """Return runs by method, on one dataset under one protocol, without upper references.
+    """Return the runs of each method on a dataset under a protocol, without upper references.
 
     >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
     ['a']
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
 
@@ -104,7 +104,7 @@ def comparable_groups(groups: Groups) -> Groups:
     [('gentoo', 'a', 'strict')]
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     return {key: runs for key, runs in groups.items() if key[2] == STRICT}
 
@@ -128,7 +128,7 @@ def mean(runs: Sequence[Record], field: str = LAST_ACCURACY) -> float:
 
 
 def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> list[float]:
-    """Return last accuracy of `after` minus that of `before`, for each seed that both have.
+    """Return the last accuracy of `after` minus that of `before`, for each seed that both have.
 
     >>> one, two, lone = ({"seed": s, "summary": {"last_accuracy": a}}
     ...                   for s, a in ((1, 0.5), (1, 0.75), (2, 0.9)))
@@ -141,7 +141,7 @@ def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> lis
 
 
 def losses_per_class(runs: Sequence[Record]) -> list[float]:
-    """Return each run's drop of macro accuracy, divided by its number of new classes.
+    """Return the drop of macro accuracy of each run, divided by its number of new classes.
 
     >>> losses_per_class([{"setting": {"novel": 4}, "summary": {"performance_drop": 0.5}}])
     [0.125]
@@ -160,19 +160,20 @@ def session_seconds(runs: Sequence[Record]) -> list[float]:
 
 
 def median_seconds(runs: Sequence[Record]) -> tuple[float, float]:
-    """Return median seconds over runs to learn and predict: session 0, and a later session."""
+    """Return two medians over runs: seconds to learn and predict session 0, and a later session."""
     training = [_seconds(run["sessions"][0]) for run in runs]
-    # Medians are used because other work sometimes slowed the machine down.
+    # Use medians, because other processes sometimes slowed down the machine.
     return float(np.median(training)), float(np.median(session_seconds(runs)))
 
 
 def _seconds(session: Mapping[str, Any]) -> float:
-    # Prediction time counts because a method may delay its work until prediction.
+    # Include prediction time, because a method may delay its work until prediction.
     return float(session["seconds"] + session["query_seconds"])
 
 
 def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return macro accuracy by session in percent: means, and half-widths of 95 % intervals.
+    """Return macro accuracy by session in percent: means over runs, and half-widths of 95 %
+    intervals.
 
     >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
     >>> [part.tolist() for part in accuracy_curve([run])]
@@ -193,7 +194,7 @@ def run_counts(groups: Groups) -> dict[str, int]:
     {'a': 3}
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     total: dict[str, int] = {}
     for (_, name, _), runs in comparable_groups(groups).items():
@@ -202,28 +203,29 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
 
 def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
-    """Return a method's mean of a summary field over datasets, with equal weights.
+    """Return the mean of a summary field of a method over datasets, with equal weight for each
+    dataset.
 
     >>> runs = [{"summary": {"last_accuracy": 0.5}}]
     >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
     0.5
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     own = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
     return float(np.mean([mean(runs, field) for runs in own]))
 
 
 def ranking(groups: Groups) -> list[str]:
-    """Return the methods measured on every dataset, highest last accuracy first.
+    """Return the methods that were measured on every dataset, highest last accuracy first.
 
     >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
     >>> ranking({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
     ['b', 'a']
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     everywhere = [
         set(by_method(groups, dataset)) for dataset in datasets(comparable_groups(groups))

@@ -38,7 +38,7 @@ with extra("lab", package="jinja2", purpose="Writing a report"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-# CSS variable for each figure colour; its value depends on light or dark mode, see page.css.
+# Figure colour -> CSS variable, whose value depends on light or dark mode; see page.css.
 SHADES = {
     drawing.INK: "currentColor",
     drawing.GREY: "var(--grey)",
@@ -60,12 +60,13 @@ def page_html(
     maps: Sequence[EmbeddingMap],
     evaluation: Evaluation | None = None,
 ) -> str:
-    """Return the HTML of the report; sections without records are only listed by name.
+    """Return the HTML of the report; of sections without records, only the name is listed.
 
     Args:
         sections: Sections in the order of the page, with styles from with_styles().
         maps: Embedding maps, shown after the sections with figures.
-        evaluation: Comparison on a store's own labels, whose recommendation the page shows.
+        evaluation: Comparison of methods on a store's own labels; the page shows its
+            recommendation.
     """
     recorded = [section for section in sections if section.recorded]
     main = main_section(recorded)
@@ -98,7 +99,7 @@ def page_html(
 
 
 def rivals_table(comparison: AgainstOthers) -> Table:
-    """Return the table of the first screen, with a row for each graph.
+    """Return the table at the top of the page, which compares methods on each graph.
 
     Args:
         comparison: Comparison of the best method with all others.
@@ -188,7 +189,7 @@ def inline_svg(picture: Picture, name: str, title: str) -> Markup:
         name: Prefix of the element's ids, unique for each figure of the page.
     """
     text = picture.svg[picture.svg.index("<svg") :]
-    # HTML ignores XML namespaces, and their URLs would look like links to other sites.
+    # Remove XML namespaces: HTML ignores them, and their URLs would look like links to other sites.
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
@@ -209,7 +210,7 @@ EVALUATION_FIGURES = ("curves", "pareto", "risk-coverage")
 
 
 def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
-    """Write a report on run records; return the page's path."""
+    """Write a report on run records; return the path of the page."""
     records = read_documents(runs)
     if not records:
         raise ParameterError(
@@ -222,7 +223,7 @@ def write_report(runs: str | Path, suites: Path, out: Path) -> Path:
 
 
 def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
-    """Write a report on methods compared on a store's own labels; return the page's path.
+    """Write a report that compares methods on a store's own labels; return the path of the page.
 
     The numbers are also written as JSON, to ``evaluation.json``.
     """
@@ -242,7 +243,7 @@ def write_evaluation(evaluation: Evaluation, store: str, out: Path) -> Path:
 
 
 def _pairs(evaluation: Evaluation, graph: str) -> Iterator[tuple[SuiteEntry, Record]]:
-    """Yield a suite entry and a run record for each run of an evaluation."""
+    """Yield a pair for each run of an evaluation: suite entry and run record."""
     for measured in evaluation.methods:
         for seed, stream in enumerate(measured.streams):
             job = Job(dataset=graph, method=measured.method, seed=seed, arrival=ARRIVAL)

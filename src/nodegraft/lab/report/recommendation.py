@@ -1,4 +1,5 @@
-"""Recommendation of a method, and the numbers behind it, from the run records of one suite."""
+"""Recommendation of a method, with the numbers that justify it, from the run records of one
+suite."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Lead:
     """Name of the method that is ahead."""
 
     second: str
-    """Name of the method that it is compared with."""
+    """Name of the method that `first` is compared with."""
 
     points: float
     """Accuracy of `first` minus that of `second` after the last session, in percentage points."""
@@ -58,7 +59,7 @@ class Recommendation:
     """Ranking of methods over the datasets of a suite, by accuracy after the last session."""
 
     all_groups: Groups
-    """All run records, including upper references, as grouped by group()."""
+    """All run records, including upper references, grouped by group()."""
 
     names: tuple[str, ...]
     """Names of the methods measured on every dataset, best first; at least two."""
@@ -70,7 +71,7 @@ class Recommendation:
 
     @property
     def graphs(self) -> list[str]:
-        """Names of the datasets."""
+        """Names of the datasets of the suite."""
         return datasets(self.groups)
 
     @property
@@ -85,17 +86,19 @@ class Recommendation:
 
     @cached_property
     def leads(self) -> list[Lead]:
-        """Lead of the winner on each dataset, or the lead over it where another method is first."""
+        """For each dataset, the lead of the winner, or the lead of another method over the
+        winner."""
         return [self._lead(dataset) for dataset in self.graphs]
 
     @property
     def wins(self) -> list[Lead]:
-        """Leads of the winner over the best other method, on the datasets where it is first."""
+        """Leads of the winner over the best other method, on datasets where the winner is first."""
         return [lead for lead in self.leads if lead.first == self.winner]
 
     @property
     def losses(self) -> list[Lead]:
-        """Leads over the winner, on the datasets where another method is first."""
+        """Leads of the best other method over the winner, on datasets where another method is
+        first."""
         return [lead for lead in self.leads if lead.first != self.winner]
 
     @property
@@ -103,7 +106,7 @@ class Recommendation:
         """Most accurate method with at most half of the winner's cost, for each kind of cost."""
         own = self.cost(self.winner)
         costs = {name: self.cost(name) for name in self.names[1:]}
-        # A method that saves less than half of the cost does not justify a lower accuracy.
+        # To justify a lower accuracy, a method must save at least half of the cost.
         methods = {
             need: next((name for name in costs if costs[name][need] <= limit / 2), "")
             for need, limit in own.items()
@@ -133,7 +136,8 @@ class Recommendation:
         return min(leads), max(leads)
 
     def cost(self, name: str) -> Mapping[str, float]:
-        """Return mean cost over datasets: seconds of training, of a session, megabytes of state."""
+        """Return mean costs over datasets: seconds of training, seconds of a session, megabytes of
+        state."""
         runs = [by_method(self.groups, dataset)[name] for dataset in self.graphs]
         training, session = np.mean([median_seconds(own) for own in runs], axis=0)
         megabytes = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6
@@ -142,7 +146,8 @@ class Recommendation:
     def _lead(self, dataset: str) -> Lead:
         runs = by_method(self.groups, dataset)
         ranked = sorted(runs, key=lambda name: -mean(runs[name]))
-        # If another method is first on this dataset, report how far the winner is behind it.
+        # If another method is first on this dataset, report the lead of this method over the
+        # winner.
         first, second = ranked[0], self.winner if ranked[0] != self.winner else ranked[1]
         more = 100 * np.array(paired_differences(runs[second], runs[first]))
         points = float(more.mean()) if more.size else 100 * (mean(runs[first]) - mean(runs[second]))
@@ -156,7 +161,7 @@ def recommend(groups: Groups) -> Recommendation | None:
     True
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     names = ranking(groups)
     return Recommendation(groups, tuple(names)) if len(names) > 1 else None

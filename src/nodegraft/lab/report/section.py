@@ -1,4 +1,4 @@
-"""Sections of a report: tables, figures and commands of one suite, from its run records."""
+"""Section of a report: tables, figures and commands of one suite, from its run records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,17 @@ from nodegraft.lab.report.figures.styles import (
 from nodegraft.lab.report.tables import make_tables, range_text
 from nodegraft.streams.stream import STREAM_VERSION
 
-# Suite whose results the first screen of the report shows.
+# Suite whose results are at the top of the report.
 MAIN = "growing"
-# Suite of the held-out graphs; the first screen shows its results too.
+# Suite of the held-out graphs, whose results are at the top of the report, too.
 HELD_OUT = "held-out"
-# Tables whose rows are different methods, not variants of one method.
+# Kinds of tables whose rows are different methods, not variants of one method.
 COMPARING = {"comparison", "sessions", "sessions-in-full"}
 
 
 @dataclass(frozen=True)
 class Section:
-    """A suite and the records of its jobs."""
+    """Section of a report: a suite and the records of its jobs."""
 
     path: str
     """Path of the suite's file."""
@@ -71,7 +71,7 @@ class Section:
 
     @property
     def history(self) -> str:
-        """Remark if records belong to an earlier stream version; otherwise empty."""
+        """Remark that is shown if records belong to an earlier stream version; otherwise empty."""
         if all(entry.job.stream_version == STREAM_VERSION for entry in self.recorded):
             return ""
         return (
@@ -81,17 +81,17 @@ class Section:
 
     @property
     def bench_command(self) -> str:
-        """Command that makes all records of the suite."""
+        """Command that runs all jobs of the suite and writes their records."""
         return bench_command(self.path)
 
     @property
     def run_command(self) -> str:
-        """Command that makes the first record of the suite."""
+        """Command that runs the first job of the suite and writes its record."""
         return run_command(self.recorded[0].job)
 
     @property
     def seeds(self) -> str:
-        """Text with the smallest and largest number of seeds of a method on a dataset."""
+        """Text with the minimum and maximum number of seeds of a method on a dataset."""
         sizes = [size for counts in self._seed_counts().values() for size in counts]
         return f"{range_text(sizes)} seed{'s' if max(sizes) > 1 else ''}"
 
@@ -158,7 +158,7 @@ def with_styles(sections: Sequence[Section]) -> list[Section]:
     if not recorded:
         return list(sections)
     main = main_section(recorded)
-    # The first screen shows the winner and the runner-up, so they get the first styles.
+    # The top of the report shows the winner and the runner-up, so they get the first styles.
     first = [name for name in groups.ranking(main.groups)[:2] if name not in main.variants]
     styles = assign_styles(map(_highlighted, recorded), first)
     return [
@@ -176,9 +176,9 @@ def _highlighted(section: Section) -> list[str]:
 
 
 def main_section(sections: Sequence[Section]) -> Section:
-    """Return the section for the first screen: the section of the main suite, if there is one.
+    """Return the section for the top of the report: the section of the main suite, if it exists.
 
-    Otherwise, sections that compare methods are preferred, then sections with most methods.
+    Otherwise, prefer sections that compare methods; among these, the section with most methods.
     """
 
     def priority(section: Section) -> tuple[bool, bool, int]:
@@ -196,7 +196,8 @@ def _read(file: Path, records: Sequence[groups.Record]) -> Section:
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:
-    """Append the file name to titles that several suites share."""
+    """Return sections with unique titles; a file name is appended to titles that several suites
+    share."""
     counts = Counter(section.title for section in sections)
     return [
         replace(each, suite=replace(each.suite, title=f"{each.title} ({each.name})"))
@@ -210,7 +211,7 @@ FOLDERS = ("--data", "DIR", "--out", "RUNS")
 
 
 def bench_command(suite: str) -> str:
-    """Return the command that makes all records of a suite.
+    """Return the command that runs all jobs of a suite and writes their records.
 
     >>> bench_command("experiments/heads.toml")
     'nodegraft lab bench experiments/heads.toml --data DIR --out RUNS'
@@ -219,7 +220,7 @@ def bench_command(suite: str) -> str:
 
 
 def run_command(job: Job) -> str:
-    """Return the command that makes the record of one job.
+    """Return the command that runs one job and writes its record.
 
     >>> run_command(Job(dataset="gentoo", method="graft", seed=3))
     'nodegraft lab run --dataset gentoo --method graft --seed 3 --data DIR --out RUNS'

@@ -27,7 +27,7 @@ from nodegraft.lab.report.groups import (
     unique,
 )
 
-# Map column titles to fields of a record's summary.
+# Column title -> field of a record's summary.
 SUMMARY = {
     "A0": "first_accuracy",
     "last": LAST_ACCURACY,
@@ -74,13 +74,13 @@ def suite_tables(suite: Suite, records: Sequence[Record]) -> str:
 
 
 def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
-    """Return the tables of the named kinds.
+    """Return the tables of each of the named kinds.
 
     >>> make_tables(["comparison"], {})
     []
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     check_names(names)
     return [table for name in names for table in TABLES[name].make(groups)]
@@ -94,7 +94,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def percent(shares: Sequence[float | None], signed: bool = False) -> str:
-    """Format the mean and half the width of its 95 % interval, in percent.
+    """Format the mean of values in percent, with half the width of its 95 % interval.
 
     >>> percent([0.5]), percent([0.4, 0.6]), percent([None]), percent([])
     ('50.0', '50.0 ± 127.1', '–', '–')
@@ -141,7 +141,7 @@ def _sessions_in_full(groups: Groups) -> list[Table]:
 
 
 def _known_and_novel(groups: Groups) -> list[Table]:
-    """Make a table for each dataset and method: accuracy by kind of class and session."""
+    """Make a table for each dataset and method: accuracy by role of classes and by session."""
     tables = []
     for (dataset, name, protocol), runs in groups.items():
         rows = [[kind, *_percents_by_session(runs, f)] for kind, f in KINDS_OF_CLASSES.items()]
@@ -155,7 +155,8 @@ def _known_and_novel(groups: Groups) -> list[Table]:
 def _comparison(groups: Groups) -> list[Table]:
     """Make a table for each dataset, highest last accuracy first.
 
-    ``behind`` is the difference to the best method of the strict protocol, paired by seed.
+    The column ``behind`` is the difference to the best method of the strict protocol, paired by
+    seed.
     """
     tables = []
     for dataset in datasets(groups):
@@ -221,8 +222,8 @@ def _side_by_side(
     """Make a table with a row for each method and protocol, and columns for each dataset.
 
     Args:
-        groups: Run records, as grouped by group().
-        fields: Fields of the summary to show for each dataset.
+        groups: Run records, grouped by group().
+        fields: Summary fields that are shown for each dataset.
         head: Function that returns the column titles of a dataset.
         corner: Title of the first column.
     """
@@ -256,7 +257,7 @@ def _seconds(values: Sequence[float]) -> str:
 
 
 def _with_seeds(name: str, groups_of_row: Sequence[Sequence[Record]], groups: Groups) -> str:
-    """Append the number of seeds to a name if not all groups have the same number."""
+    """Append the number of seeds to a name if the groups have different numbers of seeds."""
     if len({len(runs) for runs in groups.values()}) < 2:
         return name
     return f"{name} (n = {range_text([len(runs) for runs in groups_of_row if runs])})"

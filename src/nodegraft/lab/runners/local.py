@@ -1,7 +1,7 @@
 """Runners of jobs: one job in this process, or many in worker processes on this machine.
 
-Workers are separate processes instead of a pool: if one worker of a pool is killed, the whole pool
-breaks and does not report which job that worker had.
+Each worker is a separate process, without a process pool: if a worker of a pool is killed, the
+whole pool breaks and does not report which job this worker had.
 """
 
 import traceback
@@ -24,7 +24,7 @@ from nodegraft.runners.block_processes import start_child
 
 @dataclass(frozen=True)
 class JobStarted:
-    """Event: a worker was given a job."""
+    """Event of a runner: a worker starts a job."""
 
     job: Job
     """Job that starts."""
@@ -32,13 +32,13 @@ class JobStarted:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """Event: a job ended with a record or an error; both are stored on disk."""
+    """Event of a runner: a job ended with a record or an error, which is stored on disk."""
 
     job: Job
     """Job that ended."""
 
     place: str
-    """Path of the record or of the failure."""
+    """Path of the record, or of the record of the failure."""
 
     seconds: float
     """Duration of the job in seconds."""
@@ -51,7 +51,7 @@ JobEvent: TypeAlias = JobStarted | JobEnded
 
 
 class Runner(Protocol):
-    """Runner of jobs: a context manager, whose exit ends the processes that it started."""
+    """Context manager that runs jobs; on exit it ends the processes that it started."""
 
     def __enter__(self) -> Self: ...
 
@@ -67,7 +67,7 @@ class Runner(Protocol):
 def run_job(
     job: Job, load: Callable[[], LoadedDataset], out: str, data: Path | None = None
 ) -> JobEnded:
-    """Run one job on one thread and write its record; errors are returned, not raised."""
+    """Run a job on a single thread and write its record; errors are returned, not raised."""
     torch.set_num_threads(1)
     started = perf_counter()
     try:
@@ -146,7 +146,8 @@ class Worker:
         return job
 
     def take(self) -> JobEnded:
-        """Return how the job ended; if the worker process died, only this job counts as failed."""
+        """Return the event of the end of the job; if the worker process died, only this job has
+        failed."""
         job, self.job = self.job, None
         try:
             ended: JobEnded = self.connection.recv()

@@ -1,4 +1,4 @@
-"""Export of run records to MLflow, an optional extra; records stay the source of truth."""
+"""Export of run records to MLflow, an optional extra; record files remain the source of truth."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ SHOWN = ("macro_accuracy", "known_accuracy", "novel_accuracy", "harmonic_mean", 
 
 
 class MlflowTracker:
-    """Exporter of records to MLflow runs: inputs as parameters, sessions as steps.
+    """Exporter that writes records as MLflow runs: inputs as parameters, sessions as steps.
 
     Args:
         address: Tracking URI of MLflow.

@@ -31,7 +31,7 @@ class RayRunner(RayCluster):
         waiting, running = deque(jobs), dict[Any, Job]()
         task = self._task()
         while waiting or running:
-            # Queued tasks behind the running ones hide network latency and let a cluster scale up.
+            # Queue more tasks than can run: this hides network latency and lets a cluster scale up.
             while waiting and len(running) < 2 * max(1, self.capacity()):
                 job = waiting.popleft()
                 running[task.remote(job, graphs.of(job), place)] = job
@@ -42,7 +42,8 @@ class RayRunner(RayCluster):
                 yield _ended(ready, job, place)
 
     def _task(self) -> Any:
-        # Ray retries only failures of the cluster: run_job() returns errors of the job itself.
+        # Ray retries only failures of the cluster, because run_job() returns errors of jobs as
+        # results.
         return ray.remote(
             num_cpus=self._resources.cpus,
             num_gpus=self._resources.gpus,
@@ -52,10 +53,10 @@ class RayRunner(RayCluster):
 
 
 class SharedGraphs:
-    """Datasets in Ray's object store, each from its first job to its last.
+    """Datasets in Ray's object store; each is stored from its first job to its last job.
 
     Args:
-        jobs: All jobs that will need a dataset.
+        jobs: All jobs that will be run.
         data: Folder that holds the data folders.
     """
 
@@ -72,7 +73,8 @@ class SharedGraphs:
         return self._stored[which]
 
     def done(self, job: Job) -> None:
-        """Count a job as finished, and release its dataset after the last job that needs it."""
+        """Register that a job has ended, and release its dataset after the last job that needs
+        it."""
         which = _which(job)
         self._left[which] -= 1
         if not self._left[which]:
@@ -96,5 +98,5 @@ def _ended(task: Any, job: Job, out: str) -> JobEnded:
 
 
 def _everywhere(out: str | Path) -> str:
-    # Workers have other working folders, so the path must be absolute.
+    # Make the path absolute, because workers have other working folders.
     return str(out) if "://" in str(out) else str(Path(out).absolute())

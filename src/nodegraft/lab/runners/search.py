@@ -1,7 +1,7 @@
 """Random search of hyper-parameters on validation classes, by rehearsals.
 
-A few trials are too little data to model which values are good. Therefore combinations are drawn at
-random, none twice, and all datasets try the same combinations.
+A few trials are not enough to predict which values are good. Therefore combinations are drawn at
+random without repetition, and all datasets try the same combinations.
 """
 
 import json
@@ -40,7 +40,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Plan of a hyper-parameter search on rehearsals, separate for each dataset."""
+    """Plan of a hyper-parameter search by rehearsals, separate for each dataset."""
 
     method: str
     """Name of the method."""
@@ -52,13 +52,13 @@ class Search:
     """Seeds of the splits and of the method."""
 
     trials: PositiveInt
-    """Maximum number of combinations tried on each dataset, the defaults first."""
+    """Maximum number of combinations tried on each dataset, including the defaults."""
 
     space: Mapping[str, list[Any]]
-    """List of values to choose from, for each hyper-parameter."""
+    """Hyper-parameter -> list of values to choose from."""
 
     arrival: Arrival
-    """Which nodes exist in a session."""
+    """Arrival of nodes: which nodes are visible in each session."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -70,7 +70,7 @@ class Search:
         """Read a search plan from a TOML file.
 
         Args:
-            path: The file; see ``experiments/search/``.
+            path: TOML file of the plan; see ``experiments/search/`` for examples.
         """
         try:
             document = tomllib.loads(Path(path).read_text())
@@ -96,13 +96,14 @@ class Search:
         ]
 
     def untried(self, trials: Sequence[Trial]) -> list[dict[str, Any]]:
-        """Return the combinations that are still to be tried on a dataset, in order."""
+        """Return the combinations that were not tried on a dataset yet, in order."""
         values = [trial.parameters for trial in trials]
         fresh = [proposal for proposal in self._proposals if proposal not in values]
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the numeric values that are the smallest or largest in their list of choices.
+        """Return the chosen numeric values that are the smallest or largest of their list of
+        choices.
 
         Better values may exist outside the list. Text and Boolean values have no edge.
         """
@@ -115,7 +116,7 @@ class Search:
 
     @cached_property
     def _proposals(self) -> list[dict[str, Any]]:
-        """The defaults, then all other combinations in a fixed random order."""
+        """Defaults first, then all other combinations in a fixed random order."""
         model = self.jobs(self.datasets[0], {})[0].make_model()
         for name, choices in self.space.items():
             if name not in model.get_params():
@@ -131,7 +132,7 @@ class Search:
 
 
 def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[str, Trial]]:
-    """Run the remaining trials on every dataset and yield each; an interruption costs one trial.
+    """Run the remaining trials on every dataset and yield each; an interruption loses one trial.
 
     The score of a trial is the mean over seeds. The file also stores the best trial per dataset.
 
@@ -183,7 +184,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _head(plan: Search) -> dict[str, Any]:
-    """Return the fields that all trials of a file must share."""
+    """Return the fields that must be equal for all trials of a file."""
     return {
         "method": plan.method,
         "arrival": plan.arrival,

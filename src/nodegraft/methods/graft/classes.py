@@ -37,11 +37,11 @@ class LabelMeans:
         self._latest: tuple[IntArray, SpreadRows | None] = (features.view.rows[:0], None)
 
     def grown(self, features: SpreadFeatures, stale: NDArray[np.bool_]) -> "LabelMeans":
-        """Return a cache for a graph that has grown; means of unchanged rows are reused.
+        """Return a cache for a graph that has grown; it reuses the means of unchanged rows.
 
         Args:
-            features: Propagated features of the graph as it is now.
-            stale: Whether the features of each row changed.
+            features: Propagated features of the grown graph.
+            stale: For each row, whether its features changed.
         """
         child = LabelMeans(features)
         child._known = {
@@ -64,7 +64,7 @@ class LabelMeans:
         layers = self._features.all_layers
         if len(known) * len(layers) * self._features.columns.size > CACHED_NUMBERS:
             known = {rows.tobytes(): means for rows, means in zip(sets, found, strict=True)}
-        # A single assignment is thread-safe: the result of the last thread stays.
+        # A single assignment is thread-safe: if several threads assign, the last result is kept.
         self._known = known
         return tuple(np.stack([means[layer] for means in found]) for layer in layers)
 
@@ -79,7 +79,7 @@ class LabelMeans:
             shares[np.searchsorted(rows, members), column] = 1.0 / members.size
         near = self._features.rows(rows)
         means = [near.sums(layer, shares) for layer in self._features.all_layers]
-        # Copies, so that dropping one mean frees its memory.
+        # Store copies instead of views, so that dropping a mean frees its memory.
         return {
             name: tuple(layer[column].copy() for layer in means) for column, name in enumerate(sets)
         }
@@ -104,7 +104,7 @@ class LabelMeans:
         return found
 
     def rows(self, rows: IntArray) -> SpreadRows:
-        """Return the features of nodes, from the last batch if it contains all of them.
+        """Return the feature rows of nodes; reuse the last batch if it contains all of them.
 
         Args:
             rows: Row numbers of the nodes, ascending.
@@ -117,7 +117,7 @@ class LabelMeans:
 
 
 def _batches(sets: dict[bytes, IntArray], most: int) -> Iterator[list[bytes]]:
-    """Yield batches of set names; the sets of a batch have about ``most`` members in total."""
+    """Yield batches of set names; the sets of a batch have about ``most`` rows in total."""
     members = np.cumsum([rows.size for rows in sets.values()])
     for _, some in groupby(zip(sets, members // max(most, 1), strict=True), key=itemgetter(1)):
         yield [name for name, _ in some]
@@ -127,17 +127,17 @@ LayerVectors = dict[int, Floats]
 """Layer number -> matrix with one column for each class."""
 
 PLENTY = 100
-"""With this many labels or more, the term for few labels hardly affects a class."""
+"""Number of labels above which the term for few labels hardly changes the score of a class."""
 
 FEW = 5
 """Number of labels up to which unlabelled nodes have full weight in the mean of a class.
 
-Their weight falls for more labels, and is 0 from twice this number."""
+With more labels, their weight decreases; it is 0 from twice this number of labels."""
 
 
 @dataclass(frozen=True)
 class LabelledClasses:
-    """Classes with their labels, mean rows and regression weights.
+    """Labels, mean rows and regression weights of classes.
 
     Args:
         counts: Number of labels of each class.
@@ -225,7 +225,8 @@ class ClassVectors:
             layer: features.weighed(_word_log_ratios(means[layer], usual))
             for layer, usual in background.items()
         }
-        # Computed row by row, because the rounding of matrix products depends on the other rows.
+        # Compute the product row by row, because the rounding of a matrix product depends on its
+        # other rows.
         shifts = [np.einsum("ij,j->i", *pair) for pair in zip(away, centre, strict=True)]
         squares = np.array([row @ row for row in centre])
         directions = dict(enumerate(map(features.weighed, stacked)))
@@ -233,7 +234,8 @@ class ClassVectors:
 
     @cached_property
     def side_by_side(self) -> dict[int, tuple[Floats, dict[str, slice]]]:
-        """For each layer, one matrix of all vectors, and the column range of each signal kind."""
+        """For each layer, a matrix of the vectors of all signal kinds, and the column range of each
+        kind."""
         layers: dict[int, dict[str, Floats]] = {}
         for kind, vectors in self.vectors.items():
             for layer, part in vectors.items():
@@ -264,7 +266,7 @@ class ClassVectors:
         )
 
     def hashes(self) -> list[str]:
-        """Return, for each class, a hash of all inputs of its signals except the graph."""
+        """Return, for each class, a hash of all inputs of its signals, except the graph."""
         directions = list(self.vectors["cosine"].values())
         shared = content_hash(self.squares, *(part[:, 0] for part in directions))
         matrices = [part[:, 1:] for part in directions]
@@ -278,7 +280,7 @@ class ClassVectors:
 
 
 def label_scarcity(counts: NDArray[np.int64]) -> Floats:
-    """Return the label scarcity of each class: a number that is larger for fewer labels."""
+    """Return the label scarcity of each class, which is larger for fewer labels."""
     return np.log1p(PLENTY / counts)
 
 
@@ -292,6 +294,6 @@ def _word_log_ratios(means: Floats, background: Floats) -> Floats:
     >>> _word_log_ratios(np.array([[0.3, 0.1]]), np.array([0.1, 0.1])).round(3).tolist()
     [[0.693, 0.0]]
     """
-    # Rows added later may contain negative numbers, which cannot be word frequencies.
+    # Nodes that were added later may have negative features, which cannot be word frequencies.
     ratios: Floats = np.log((np.maximum(means, 0.0) + background) / (2.0 * background))
     return ratios

@@ -1,4 +1,4 @@
-"""Confidence: calibrated probabilities, the open-set score, and shares of classes.
+"""Confidence of graft: calibrated probabilities, the open-set score, and shares of classes.
 
 The functions import ``scipy.special`` themselves: it is slow to import, and most of the library
 does not need it.
@@ -14,20 +14,20 @@ from nodegraft.graph.edges.matrix import IntArray
 Floats = NDArray[np.float64]
 
 UNCALIBRATED = np.array([1.0, 0.0, 0.0, 0.0, 50.0])
-"""Coefficients that change probabilities by the estimated class shares only."""
+"""Coefficients without calibration: only the estimated class shares change the probabilities."""
 
 CROWDING = 0.5
-"""Decrease of confidence where there are more classes than in practice, in log-odds for each factor
-e. Practice cannot estimate it. It was chosen on streams of known and validation classes of four
-graphs."""
+"""Decrease of confidence, in log-odds, if there are e times as many classes as in practice
+episodes. Practice cannot estimate this number, so it was chosen on streams of known and validation
+classes of four graphs."""
 
 ALWAYS_KNOWN = np.array([0.0, 50.0])
 """Open-set coefficients for which every node belongs to a known class."""
 
 BELIEVED = 0.5
-"""Factor for the log-odds of the estimated share of nodes of known classes. The estimate alone is
-too high where classes with few labels attract nodes of unknown classes. The value was chosen like
-:data:`CROWDING`."""
+"""Factor for the log-odds of the estimated share of nodes of known classes. Without this factor the
+share is too high if nodes of unknown classes resemble classes with few labels. The value was chosen
+like :data:`CROWDING`."""
 
 CLASS_ROUNDS, SHARE_ROUNDS = 10, 50
 """Number of expectation-maximisation steps for class shares and for the share of known classes."""
@@ -36,13 +36,14 @@ LEAST = 1e-300
 """Minimum probability of a class. Without it, the other classes of a node could add up to 0."""
 
 SLOPE_PENALTY = 1e-4
-"""Penalty on squared slopes; keeps them finite if the predictors separate the cases perfectly."""
+"""Penalty on squared slopes; keeps slopes finite if the predictors separate the cases perfectly."""
 
 STEPS, HALVINGS = 100, 30
 """Maximum number of Newton steps, and of step halvings in each; fewer than ten steps are usual."""
 
 CLOSE = 1e-9
-"""Tolerance of Newton's method: it stops if a step would lower the cost per unit weight by less."""
+"""Tolerance of Newton's method: it stops if a step would lower the cost per unit weight by less
+than this."""
 
 
 def fit_calibration(
@@ -86,7 +87,7 @@ def _predictors(
 ) -> tuple[Floats, IntArray, Floats, Floats]:
     """Return the predictors of the calibration, and the other classes' probabilities.
 
-    The function runs for every predicted node, so it reads large matrices few times.
+    The function runs for every predicted node, so it reads large matrices as few times as possible.
 
     Returns:
         The predictors, the predicted classes, the probabilities of the other classes (0 for the
@@ -96,7 +97,7 @@ def _predictors(
     likely = probabilities[nodes, top] * shares[top] / (probabilities @ shares)
     rivals = np.maximum(probabilities, LEAST)
     rivals[nodes, top] = 0.0
-    # Products with a vector are faster than sums along rows.
+    # Use products with vectors, which are faster than sums along rows.
     sums, weighted = (rivals @ np.column_stack((np.ones_like(scarcity), scarcity))).T
     return np.column_stack((_log_odds(likely), scarcity[top], weighted / sums)), top, rivals, sums
 
@@ -129,7 +130,8 @@ def calibrated_probabilities(
     linear = predictors @ slopes + offset
     linear -= CROWDING * max(0.0, np.log(scarcity.size) - practised)
     second = out.max(axis=1)
-    # The value stays a little above the second largest: a tie could change the predicted class.
+    # Keep the value a little above the second largest probability: a tie could change the predicted
+    # class.
     confidence = np.maximum(expit(linear), (1.0 + 1e-9) * second / (second + others))
     out *= ((1.0 - confidence) / others)[:, None]
     out[np.arange(len(out)), top] = confidence
@@ -180,8 +182,9 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
 def share_of_known_classes(chances: Floats) -> float:
     """Estimate the share of nodes of known classes among all nodes.
 
-    Expectation maximisation, with one additional node of a known and one of an unknown class.
-    The log-odds of the estimate are then multiplied by :data:`BELIEVED`, towards one half.
+    The estimate uses expectation maximisation; one node of a known class and one of an unknown
+    class are added to the sample. The log-odds of the estimate are then multiplied by
+    :data:`BELIEVED`, which moves it towards one half.
 
     >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
     0.75
@@ -203,8 +206,9 @@ def share_of_known_classes(chances: Floats) -> float:
 def responsibilities(scores: Floats) -> Floats:
     r"""Return :math:`r_{ic} \propto \pi_c \exp s_{ic}`, with class shares :math:`\pi`.
 
-    Expectation maximisation estimates shares and responsibilities in turn. It starts with equal
-    shares, and one node is added to each class beforehand.
+    The result is the probability of each class for each node. Expectation maximisation alternately
+    estimates shares and probabilities. It starts with equal shares, and one node is added to each
+    class at the start.
 
     >>> found = responsibilities(np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 0.1]]))
     >>> found.round(2).tolist()
@@ -234,7 +238,7 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)
     for _ in range(rounds):
-        # Only the column sums of the posterior are needed, so it is not stored.
+        # Do not store the posterior, because only its column sums are needed.
         sums = shares * ((1.0 / (likely @ shares)) @ likely)
         shares = (sums + 1.0) / (nodes + classes)
     return shares
@@ -243,7 +247,7 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
 def _log_odds(probabilities: Floats) -> Floats:
     from scipy.special import logit
 
-    # Probabilities of exactly 0 or 1 have no log-odds.
+    # Clip probabilities, because log-odds of exactly 0 or 1 are not finite.
     log_odds: Floats = logit(np.clip(probabilities, 1e-6, 1.0 - 1e-6))
     return log_odds
 
@@ -282,7 +286,8 @@ def logistic_coefficients(
         chances = expit(rows @ found)
         slope = rows.T @ (counts * (chances - is_positive)) + penalty * found
         curved = counts * chances * (1.0 - chances)
-        # A small number on the diagonal splits the slope evenly between identical predictors.
+        # Add a small number to the diagonal: it splits the slope evenly between identical
+        # predictors.
         curvature = rows.T @ (curved[:, None] * rows) + np.diag(penalty + 1e-12 * counts.sum())
         step = np.linalg.solve(curvature, slope)
         if slope @ step < CLOSE * counts.sum():

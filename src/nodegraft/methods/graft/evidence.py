@@ -1,4 +1,4 @@
-"""Signal computation on one view of a graph: class vectors, signal values, refined means."""
+"""Computation of signals on a view of a graph: class vectors, signal values and refined means."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,8 @@ from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
 REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
-"""Ridge penalties of two regressions, on hops and on edge types. Rows have length 1."""
+"""Ridge penalties of the regression on hops and of the regression on edge types, for rows of length
+1."""
 
 POOL = 4096
 """Maximum number of unlabelled nodes that refine means: this many from a random sample, and this
@@ -37,10 +38,10 @@ class Evidence:
         background: For each hop, the mean row of all nodes; no rows if word signals are off.
         times: Diffusion times; empty if diffusion is off.
         even_times: Indices of the diffusion times at which heat is almost even and small
-            differences have a large weight. Peaks are left out of their mean heat.
+            differences have a large weight. The mean heat of these times excludes peaks.
         ridge: Whether the regression among the first classes is used.
         few_labels: Whether the term for few labels is used.
-        means: Cache of label means to reuse; None for a new one.
+        means: Cache of label means to reuse; None to create a new cache.
     """
 
     def __init__(
@@ -81,13 +82,13 @@ class Evidence:
         """All signals, in the order of their weights."""
 
     def grown(self, view: GraphView) -> "Evidence | None":
-        """Return the evidence of a graph that has grown; means of unchanged rows are reused.
+        """Return the evidence of a graph that has grown; it reuses the means of unchanged rows.
 
         Args:
             view: Visible part of the grown graph, with weighted edge types.
 
         Returns:
-            The new evidence; None if this graph is not an extension of the old one.
+            The new evidence; None if the new graph is not an extension of the old graph.
         """
         growth = view.growth_since(self.view)
         if growth is None:
@@ -97,7 +98,7 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence of rows that are not in the graph.
+        """Return the evidence for scoring rows that are not in the graph.
 
         Args:
             view: Graph view that contains these rows.
@@ -106,7 +107,7 @@ class Evidence:
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)
 
-    # Classes.
+    # The next methods compute class data.
 
     def labelled(
         self,
@@ -121,8 +122,8 @@ class Evidence:
             labels: Row numbers of the labels used for each class.
             counts: Number of labels of each class, including those not in ``labels``.
             first: Indices of the first classes, which define the centre and the regressions.
-            practice: Whether cached inner products of a larger set of labels may be reused. This
-                is faster, but the rounding then depends on that set.
+            practice: Whether cached inner products of a larger set of labels may be reused. This is
+                faster, but the rounding then depends on the larger set.
         """
         starts = tuple(np.sort(rows) for rows in labels)
         means = self._means.of(starts)
@@ -164,10 +165,10 @@ class Evidence:
         table = self.view.diffusion(starts, self.times, lasting)
         return table.without_peaks(np.array(self.even_times)) if self.even_times else table
 
-    # Values of signals.
+    # The next methods compute values of signals.
 
     def nodes(self, rows: IntArray) -> NodeBatch:
-        """Return a batch of nodes with the features that signals need.
+        """Return a batch of nodes with the features from which signals are computed.
 
         Args:
             rows: Row numbers of the nodes, ascending and without duplicates.
@@ -196,7 +197,7 @@ class Evidence:
         Args:
             signals: Signals, in the order of ``values``.
             values: Signal values to update: signal x node x class.
-            nodes: Nodes of these values.
+            nodes: Nodes to which ``values`` belong.
             classes: Classes with refined means.
         """
         few = classes.few
@@ -210,7 +211,7 @@ class Evidence:
                 if signal.uses_means:
                     place[part, columns] = signal.values(piece, vectors)
 
-    # Unlabelled nodes.
+    # The next methods use unlabelled nodes.
 
     def sample(self, without: IntArray) -> IntArray:
         """Return a random sample of the unlabelled nodes.
@@ -221,10 +222,10 @@ class Evidence:
         return self.view.sampled(POOL, without)
 
     def pool(self, classes: LabelledClasses, sample: IntArray, without: IntArray) -> IntArray:
-        """Return the unlabelled nodes that refine means.
+        """Return the unlabelled nodes that are used to refine class means.
 
         Args:
-            classes: Classes; nodes near those with few labels are added to the sample.
+            classes: Classes; nodes near classes with few labels are added to the sample.
             sample: Random sample of unlabelled nodes.
             without: Row numbers to exclude, such as labels.
         """
@@ -238,7 +239,7 @@ class Evidence:
     def refined(
         self, classes: LabelledClasses, nodes: NodeBatch, scores: Floats, open_set: Floats
     ) -> LabelledClasses:
-        r"""Return the classes, with refined means for those that have few labels:
+        r"""Return the classes; the means of classes with few labels are refined:
 
         .. math:: q_c = \frac{\sum_{labels} z + \sum_i k_i r_{ic} z_i}{n_c + \sum_i k_i r_{ic}}
 
@@ -247,8 +248,8 @@ class Evidence:
         class that they resemble most.
 
         Args:
-            classes: Labelled classes.
-            nodes: Unlabelled nodes.
+            classes: Classes with their labels.
+            nodes: Unlabelled nodes that refine the means.
             scores: Scores of these nodes: nodes x classes.
             open_set: Coefficients of the open-set score.
         """

@@ -17,7 +17,10 @@ NAMED_LABELS = 5
 def explain_prediction(
     derivation: Derivation, row: int, parts: Floats, shares: Floats, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return contributions of signals to the two best classes, and of labels to the best, as JSON.
+    """Return an explanation of a prediction as JSON.
+
+    It contains the contribution of each signal to the scores of the two best classes, and of single
+    labels to the score of the best class.
 
     Args:
         derivation: Derived values of the model.
@@ -52,7 +55,8 @@ def explain_prediction(
 
 
 def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:
-    r"""Return the contributions of a class's labels, and of unlabelled nodes, to a node's cosines.
+    r"""Return how much each label of a class, and its unlabelled nodes together, add to a node's
+    cosines.
 
     A cosine with a mean is a sum over the rows in the mean: label :math:`j` contributes
     :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
@@ -78,7 +82,7 @@ def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Flo
 def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
     """Return the contribution of each label of a class to a node's diffusion score.
 
-    Contributions are relative to a node without heat.
+    Contributions are differences from the score of a node without heat.
 
     Args:
         derivation: Derived values of the model.

@@ -159,13 +159,13 @@ class Graft(Derived[Derivation]):
     """Diffusion times that were selected in practice episodes on known classes."""
 
     weights_: NDArray[np.float64] = learned()
-    """Weight of each signal in each stage."""
+    """Weight of each signal in each scoring stage."""
 
     confidence_: NDArray[np.float64] = learned()
     """Coefficients of the probability calibration."""
 
     open_set_: NDArray[np.float64] = learned()
-    """Coefficients of the open-set score for each stage."""
+    """Coefficients of the open-set score for each scoring stage."""
 
     name: ClassVar[str] = "graft"
     summary: ClassVar[str] = (
@@ -175,7 +175,7 @@ class Graft(Derived[Derivation]):
     block_rows: ClassVar[int] = 8192
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Summarise the graph, then fit the weights of the signals."""
+        """Compute statistics of the graph, then fit the weights of the signals."""
         columns = summarise_columns(view)
         self.rarity_ = columns.rarity if self.rare_words else np.ones_like(columns.rarity)
         self.kinds_, self.unseen_kind_ = dict.fromkeys(view.relations, 1.0), 1.0
@@ -185,7 +185,7 @@ class Graft(Derived[Derivation]):
         self.directed_ = self.directions and view.has_directions
         self.listener.step("propagate features", 0, 1)
         self.background_ = np.zeros((0, view.num_features))
-        # Word signals need features that are counts.
+        # Word signals are only possible if features are counts.
         if self.words and columns.are_counts:
             self.background_ = self._background(view)
         self.listener.step("propagate features", 1, 1)
@@ -196,10 +196,10 @@ class Graft(Derived[Derivation]):
             self.block_types_ = block_types(view)
         stages, rounds = self._practise(view, curriculum)
         weights = np.stack([stage.weights for stage in stages])
-        # Diffusion signals come first in the list of signals.
+        # Diffusion signals are the first signals in the list.
         unused = np.flatnonzero(~weights[:, : self.times_.size].any(axis=0))
         self.times_ = np.delete(self.times_, unused)
-        # Use the memory layout that loading produces, because rounding depends on it.
+        # Use the memory layout that arrays have after loading, because rounding depends on it.
         self.weights_ = np.ascontiguousarray(np.delete(weights, unused, axis=1))
         self.open_set_ = np.stack([stage.open_set for stage in stages])
         self.confidence_ = UNCALIBRATED
@@ -209,7 +209,8 @@ class Graft(Derived[Derivation]):
     def _practise(
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[Round]]:
-        """Fit the mixture of each stage on practice rounds; drop signals without gain."""
+        """Fit the signal weights of each scoring stage on practice episodes, and drop useless
+        signals."""
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
@@ -244,13 +245,14 @@ class Graft(Derived[Derivation]):
         self._forget_derived()
 
     def derive(self, view: GraphView) -> Derivation:
-        """Compute class means, refine them stage by stage, and prepare scoring."""
+        """Compute class means, refine them in each stage, and prepare scoring."""
         return derive(
             self._evidence(view),
             self.labels_.on(view, self.kept_labels),
             np.array([keys.size for keys in self.labels_.values()], dtype=np.int64),
             np.array([known.session == 0 for known in self._table.classes]),
-            # All labels, including unused ones, so that none of them counts as an unlabelled node.
+            # Pass all labels, including those that are not used, so that none of them counts as
+            # unlabelled.
             view.rows_among(np.concatenate(list(self.labels_.values()))),
             list(map(Mixture, self.weights_, self.open_set_)),
             refine=self.refine,
@@ -258,7 +260,8 @@ class Graft(Derived[Derivation]):
         )
 
     def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
-        """Return the derivation for new rows, which get the mean heat of their neighbours."""
+        """Return the derivation for new rows; the heat of a new row is the mean heat of its
+        neighbours."""
         return value.for_rows(view.weighing(self._worth(view)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -333,7 +336,7 @@ class Graft(Derived[Derivation]):
         return side_by_side([weigh_columns(layer, self.rarity_) for layer in layers])
 
     def explain_node(self, view: GraphView, row: int) -> dict[str, Any]:
-        """Explain a prediction by signals and labels.
+        """Explain the prediction of a node by contributions of signals and labels.
 
         ``for`` and ``for_runner_up`` are signal contributions that add up to the scores of the two
         best classes. The contribution of cosines to the best class is split into its labels and,
@@ -359,7 +362,8 @@ class Graft(Derived[Derivation]):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
-        # Label changes keep this cache: the evidence of a view does not depend on labels.
+        # Label changes do not invalidate this cache, because the evidence of a view does not depend
+        # on labels.
         self._evidence_memo = LatestMemo[Evidence]()
 
     def _weighing(self, view: GraphView) -> GraphView:
@@ -371,7 +375,7 @@ class Graft(Derived[Derivation]):
     def _evidence(self, view: GraphView) -> Evidence:
         def new_evidence() -> Evidence:
             latest, weighted = self._evidence_memo.latest, self._weighing(view)
-            # Practice has no weights yet, so all times are treated as not almost even.
+            # Weights are not fitted yet, so no diffusion time is treated as almost even.
             steep = (self.weights_[:, : self.times_.size] > STEEP).any(axis=0)
             times, even = tuple(self.times_.tolist()), tuple(np.flatnonzero(steep).tolist())
             blocks = tuple(typed_blocks(self.block_types_))

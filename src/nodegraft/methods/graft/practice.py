@@ -27,10 +27,12 @@ LEAST_SPREAD = 0.01
 diffusion. On real graphs the deviation is 0.6 to 1.4."""
 
 STANDARD_ERRORS = 2.0
-"""Minimum gain, in standard errors, below which practice drops optional signals."""
+"""Minimum gain of an optional signal, in standard errors; practice drops signals with a smaller
+gain."""
 
 LEAST_NOISE = 0.05
-"""Minimum share of labels that look random; below it, no label is treated as wrong."""
+"""Minimum share of labels that look random; if it is smaller, no label is treated as wrong.
+"""
 
 
 class Mixture(NamedTuple):
@@ -48,13 +50,13 @@ class Round:
     """Practice episode with its signal values in the current stage.
 
     Args:
-        evidence: Computes signal values.
-        signals: Signals in use. The last one is the term for few labels; its weight may be
+        evidence: Evidence, which computes signal values.
+        signals: Signals in use. The last signal is the term for few labels; its weight may be
             negative.
         classes: Classes of the episode.
         queries: Query nodes of all episodes.
         query_values: Signal values of ``queries``.
-        known: Positions of this episode's queries in ``queries``.
+        known: Positions in ``queries`` of this episode's query nodes of known classes.
         targets: Class index of each query at ``known``.
         unknown: Positions in ``queries`` of nodes whose class is unknown in this episode.
         pool: Unlabelled nodes that refine means.
@@ -83,8 +85,7 @@ class Round:
         return self.query_values[:, self.unknown]
 
     def refined(self, mixture: Mixture) -> "Round":
-        """Return the round with refined means; signal values are updated in place, also in this
-        round.
+        """Return the round with refined means; this changes the signal values of this round, too.
 
         Args:
             mixture: Weights and open-set coefficients of the previous stage.
@@ -98,7 +99,7 @@ class Round:
         return replace(self, classes=classes)
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
-        """Return the round without the given signals."""
+        """Return a copy of the round without the given signals."""
         left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,
@@ -117,15 +118,15 @@ def practise(
     kept_labels: int,
     listener: Listener,
 ) -> tuple[list[Mixture], list[Round]]:
-    """Fit a mixture for each stage; return these, and the rounds of the last stage.
+    """Fit a mixture for each stage; return the mixtures and the rounds of the last stage.
 
     Args:
-        evidence: Computes signal values.
+        evidence: Evidence, which computes signal values.
         episodes: Episodes made of known classes; at least one.
         labelled: All labels of known classes.
         refine: Whether unlabelled nodes refine means.
         kept_labels: Maximum number of labels used for each class.
-        listener: Receives progress.
+        listener: Listener that receives progress events.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)
@@ -148,7 +149,7 @@ def _play(
     kept_labels: int,
     listener: Listener,
 ) -> Iterator[Round]:
-    """Yield the first-stage round of each episode, with means of labels only."""
+    """Yield the round of the first stage for each episode, with class means of labels only."""
     rows = queried_nodes(episodes)
     queries = evidence.nodes(rows)
     for done, episode in enumerate(episodes, start=1):
@@ -183,13 +184,13 @@ def _play(
 
 
 def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
-    """Drop diffusion times at which heat is almost even, whatever class it starts from.
+    """Drop diffusion times at which heat is almost even for all classes.
 
     The remaining differences are mostly numerical error, which the fitted weights would amplify
     hundreds of times.
     """
     diffusion = [signal for signal in rounds[0].signals if signal.kind == "diffusion"]
-    # Diffusion signals come first.
+    # Diffusion signals are the first signals in the list.
     values = [played.query_values[: len(diffusion)] for played in rounds]
     spreads = [(part - part.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for part in values]
     pairs = zip(diffusion, np.mean(spreads, axis=0), strict=True)
@@ -200,8 +201,11 @@ def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
 def _drop_useless(
     rounds: list[Round], mixture: Mixture, kind: SignalKind, listener: Listener
 ) -> tuple[list[Round], Mixture]:
-    """Drop all signals of one kind, unless their mean gain in balanced log-likelihood over the
-    rounds is above :data:`STANDARD_ERRORS` standard errors."""
+    """Drop all signals of one kind if they do not improve the predictions of practice.
+
+    They are kept if their mean gain in balanced log-likelihood over the rounds is above
+    :data:`STANDARD_ERRORS` standard errors.
+    """
     dropped = [signal for signal in rounds[0].signals if signal.kind == kind]
     if not dropped:
         return rounds, mixture
@@ -238,8 +242,9 @@ def _fit_mixture(
 
 
 def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool = False) -> Floats:
-    """Fit the coefficients of
-    :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
+    """Fit the coefficients of the confidence on predictions of practice rounds.
+
+    They are used by :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
         rounds: Practice rounds of the last stage.

@@ -19,8 +19,9 @@ LABELS_PER_CLASS, MOST_LABELS = 60, 3000
 """Maximum number of labels used for each first class, and for all first classes together."""
 
 NARROW = 4
-"""For dense rows, the regression is solved in the primal form (unknowns are columns) if this number
-times the total number of columns of all layers is at most the number of labels."""
+"""Factor for the choice between primal and dual form. Dense rows are solved in the primal form,
+which has one unknown per column, if this factor times the number of columns of all layers is at
+most the number of labels."""
 
 
 class Regression:
@@ -28,7 +29,7 @@ class Regression:
 
     Args:
         features: Propagated features of all nodes.
-        means: Cache of label means.
+        means: Cache of the means of labels.
         layers: Layer numbers, ascending; empty if the regression is not used.
         penalty: Strength of L2 regularisation.
     """
@@ -140,7 +141,7 @@ class Regression:
         enough = np.isin(rows, last_rows).all() if practice else np.array_equal(rows, last_rows)
         if not enough:
             layers = self._features.formed(rows, self.layers)
-            # Sum layers one by one: each product is as large as the sum.
+            # Add the products of the layers one by one to save memory: each is as large as the sum.
             last_rows, products = rows, reduce(np.add, map(gram, layers)) / len(self.layers)
             self._products = last_rows, products
         places = np.searchsorted(last_rows, rows)
@@ -148,11 +149,11 @@ class Regression:
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
-    """Return at most ``most`` of some rows: those with the smallest hashes of their keys.
+    """Return at most ``most`` of the given rows: those whose keys have the smallest hashes.
 
     Args:
         view: Graph view that has the keys of the rows.
         rows: Row numbers of nodes.
-        most: Maximum number of rows.
+        most: Maximum number of rows in the result.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

@@ -30,7 +30,7 @@ class Scoring:
     """Weighted sum of signals, computed with memory for one signal at a time.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         classes: Vectors of the scored classes.
         weights: Weight of each signal.
     """
@@ -40,12 +40,13 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of the given class indices; scores change by rounding only."""
+        """Return the scoring of the classes at the given indices; it may change scores by rounding
+        only."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property
     def hashes(self) -> list[str]:
-        """For each class, a hash of all inputs of its scores except the graph."""
+        """For each class, a hash of everything that its scores depend on except the graph."""
         names = [signal.name for signal in self.evidence.signals]
         return [content_hash(self.weights, names, digest) for digest in self.classes.hashes()]
 
@@ -86,9 +87,9 @@ class Scoring:
         """Return scores like :meth:`scores`, with whole blocks of nodes cached on disk.
 
         Results may differ by rounding. A cached block has one column for each class, with the hash
-        of the column's inputs as key, and as many older columns. So two versions can use the cache
-        in turn, an undo finds the old columns, and after a change only the affected classes are
-        scored again.
+        of the column's inputs as key, and the same number of older columns. So two versions can
+        alternately use the cache, an undo finds the old columns, and after a change only the
+        affected classes are scored again.
 
         Args:
             rows: Row numbers of the nodes, ascending and without duplicates.
@@ -112,7 +113,7 @@ class Derivation:
     """Scoring of a model's classes on one graph, and shares of classes among unlabelled nodes.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         classes: Classes in the order of their names.
         columns: Position of each class of the model in ``classes``.
         scoring: Scoring of the classes in the model's order.
@@ -158,12 +159,12 @@ def derive(
     refine: bool,
     lasting: bool,
 ) -> Derivation:
-    """Refine class means stage by stage, and prepare scoring.
+    """Refine class means in each stage, and return the resulting scoring of all classes.
 
     The result does not depend on the order in which classes were added.
 
     Args:
-        evidence: Computes the signals.
+        evidence: Evidence, which computes the signals.
         labels: Row numbers of the labels used for each class, by class name.
         counts: Number of labels of each class, including unused ones.
         is_first: Whether each class was known at ``fit``.
@@ -172,12 +173,12 @@ def derive(
         refine: Whether unlabelled nodes refine means.
         lasting: Whether to cache heat on disk for later processes.
     """
-    # Imported here, because the import is slow.
+    # Import scipy only here, because its import is slow.
     from scipy.special import softmax
 
     names = list(labels)
     order = np.argsort(np.array(names), kind="stable")
-    # If all first classes were removed, use all classes, so that their order has no effect.
+    # If all first classes were removed, use all classes instead, so that their order has no effect.
     first = np.flatnonzero(is_first[order] if is_first.any() else np.ones_like(is_first))
     rows = [labels[names[column]] for column in order]
     classes = evidence.labelled(rows, counts[order], first)
@@ -196,7 +197,7 @@ def derive(
         vectors = evidence.class_vectors(classes, lasting)
     else:
         initial = final = Scoring(evidence, vectors, stages[0].weights).scores(sample)
-        # Without refinement or practice all stages have the same weights.
+        # Stages without refinement or practice have equal weights; compute their scores only once.
         if not np.array_equal(stages[0].weights, weights):
             final = Scoring(evidence, vectors, weights).scores(sample)
     columns = np.argsort(order)
@@ -227,7 +228,7 @@ def _store(
     needed: Sequence[str],
     columns: dict[str, Floats],
 ) -> None:
-    """Cache the needed columns and as many of the others, the most recently used first."""
+    """Cache the needed columns, and the same number of other columns: those used most recently."""
     others = [name for name in columns if name not in set(needed)]
     names = [*dict.fromkeys(needed), *others[: len(needed)]]
     digests = np.stack([np.frombuffer(bytes.fromhex(name), dtype=np.uint8) for name in names])

@@ -16,8 +16,8 @@ from nodegraft.graph.propagation.spread import SpreadRows
 from nodegraft.methods.graft.classes import ClassVectors, Floats
 
 FLOOR = 0.1
-"""Number added to a node's share of a class's heat, and to its regression score, before the
-logarithm: a node without heat may still belong to the class."""
+"""Number added before the logarithm to a node's relative heat and to its regression score. It keeps
+the logarithm finite: a node without heat may still belong to the class."""
 
 TIMES = (2.0, 8.0, 32.0, 128.0)
 """Diffusion times; heat reaches more distant nodes at longer times."""
@@ -31,7 +31,7 @@ few labels: about the means of what practice found on four real graphs."""
 
 HEAT_ALONE = 2.4
 """Default weight of diffusion for graphs without features. Diffusion is then the only evidence, and
-must outweigh the term for few labels."""
+must have more effect than the term for few labels."""
 
 
 SignalKind = Literal["diffusion", "regression", "edge types", "cosine", "words", "few labels"]
@@ -56,7 +56,8 @@ class NodeBatch:
         return int(self.positions.size)
 
     def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
-        """Yield smaller batches and the slice of each, so that products need little memory."""
+        """Yield smaller batches, each with its slice of this batch, so that products need little
+        memory."""
         for part, features in self.features.pieces():
             yield part, NodeBatch(features, self.positions[part])
 
@@ -107,7 +108,7 @@ class Signal:
     """Formula that computes the signal."""
 
     default_weight: float
-    """Weight that is used without practice."""
+    """Weight that is used if weights are not fitted in practice."""
 
     place: int = 0
     """Index of the diffusion time or feature layer; 0 for signals that have neither."""
@@ -146,7 +147,7 @@ def list_signals(
         times: Diffusion times.
         hops: Number of hops that features are propagated.
         directed: Whether there are feature layers for both directions of edges.
-        word_layers: Layers of the word signals.
+        word_layers: Numbers of the feature layers of word signals.
         ridge: Whether there is a regression on all hops.
         edge_types: Whether there is a regression on neighbours by edge type.
         has_features: Whether nodes have features.
@@ -174,7 +175,7 @@ def list_signals(
 
 
 def _diffusion(time: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-    r"""Return :math:`\log(m_{ic} / \bar m_c + 0.1)` at one diffusion time."""
+    r"""Return the diffusion signal :math:`\log(m_{ic} / \bar m_c + 0.1)` at one diffusion time."""
     heat = classes.heat
     assert heat is not None  # noqa: S101
     shares = nodes.mass(classes)[:, time].astype(np.float64)
@@ -184,7 +185,7 @@ def _diffusion(time: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
 
 
 def _regression(kind: SignalKind, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-    r"""Return :math:`\log(\max(0, z_i^\top w_c) + 0.1)`."""
+    r"""Return the regression signal :math:`\log(\max(0, z_i^\top w_c) + 0.1)`."""
     scores, *others = (nodes.products(layer, kind, classes) for layer in classes.vectors[kind])
     scores = scores.copy("K")
     for products in others:
@@ -195,7 +196,7 @@ def _regression(kind: SignalKind, nodes: NodeBatch, classes: ClassVectors) -> Fl
 
 
 def _cosine(layer: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:
-    r"""Return :math:`\cos(z_i - \mu, q_c - \mu)`."""
+    r"""Return the cosine signal :math:`\cos(z_i - \mu, q_c - \mu)`."""
     products = nodes.products(layer, "cosine", classes)
     # The first column is the centre; the class vectors follow.
     squares = nodes.features.present[layer] - 2.0 * products[:, 0] + classes.squares[layer]

@@ -25,10 +25,10 @@ class Dual(NamedTuple):
 def dual_ridge(gram: NDArray[Any], counts: NDArray[np.int64], penalty: float) -> Dual:
     r"""Return :math:`\alpha = (K + \lambda D)^{-1} Y`: ridge regression on one-hot targets.
 
-    The diagonal matrix :math:`D` has the number of labels of each node's class, so all classes have
-    equal weight, however many labels they have. It is the solution of :math:`\min_W \sum_c
-    \frac{1}{n_c} \sum_{i \in c} \lVert W^\top z_i - e_c \rVert^2 + \lambda \lVert W \rVert^2`,
-    with as many unknowns as labels.
+    The diagonal matrix :math:`D` contains, for each labelled node, the number of labels of its
+    class. So all classes have equal weight, however many labels they have. It is the solution of
+    :math:`\min_W \sum_c \frac{1}{n_c} \sum_{i \in c} \lVert W^\top z_i - e_c \rVert^2 + \lambda
+    \lVert W \rVert^2`, with as many unknowns as labels.
 
     >>> rows = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> dual_ridge(rows @ rows.T, np.array([1, 1]), penalty=1.0).coefficients.round(6).tolist()
@@ -85,7 +85,7 @@ def dual_lda(gram: NDArray[Any], counts: NDArray[np.int64], shrinkage: float, wi
 
 
 def _off_means(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Return rows, which are ordered by class, minus the mean row of their class."""
+    """Subtract from each row the mean row of its class; rows are ordered by class."""
     first = np.concatenate(([0], np.cumsum(counts)[:-1]))
     means = np.add.reduceat(rows, first, axis=0) / counts[:, None]
     off: NDArray[Any] = rows - np.repeat(means, counts, axis=0)
@@ -100,7 +100,7 @@ class FrozenRidge:
     r"""Class-balanced ridge regression on the first classes, to which later classes can be added.
 
     The first classes are solved as in :func:`~nodegraft.methods.linear.dual.dual_ridge`. A later
-    class is one more row, its mean :math:`p`. Its weights do not change those of other classes:
+    class adds one row, its mean :math:`p`, and does not change the weights of other classes:
 
     .. math:: w_p = \frac{M p}{1 + p^\top M p}, \quad
         M = \bigl(Z^\top D^{-1} Z + \lambda I\bigr)^{-1}
@@ -135,7 +135,7 @@ class FrozenRidge:
             classes: Class index of each labelled node.
             penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
-        # This import is slow, and only a change needs it.
+        # This import is slow, and only learning needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)
@@ -144,7 +144,8 @@ class FrozenRidge:
         return cls(factor, cho_solve((factor, True), np.eye(counts.size)[classes]), penalty)
 
     def state(self) -> dict[str, Floats]:
-        """Return the coefficients and the lower triangle of the factor, for :meth:`from_state`."""
+        """Return the arrays that :meth:`from_state` reads: coefficients and lower triangle of the
+        factor."""
         triangle = self._factor[np.tri(len(self._factor), dtype=bool)]
         return {"factor": triangle, "coefficients": self.coefficients}
 
@@ -157,7 +158,8 @@ class FrozenRidge:
         return cls(factor, coefficients, penalty)
 
     def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """Return the coefficients of the labels, and of its own mean, for each later class.
+        """Return, for each later class, the coefficients of the labels and of the mean of the
+        class.
 
         Args:
             across: Inner products of labels with the means of later classes: labels x classes.
@@ -203,7 +205,7 @@ class PrimalRidge:
             classes: Class index of each labelled node.
             penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
-        # This import is slow, and only a change needs it.
+        # This import is slow, and only learning needs it.
         from scipy.linalg import cho_factor, cho_solve
 
         counts = np.bincount(classes)

@@ -15,7 +15,7 @@ SHRINKAGE = 1e-3
 """Penalty on squared weights, for signals scaled to standard deviation 1."""
 
 MAX_STEPS = 15_000
-"""Maximum number of evaluations of the optimiser; a few dozen are usual."""
+"""Maximum number of times that the optimiser evaluates the cost; a few dozen are usual."""
 
 
 def mixture_weights(
@@ -39,8 +39,9 @@ def mixture_weights(
         rounds: For each round, signals of nodes and the class index of each node. Each round has
             its own classes, and all rounds have equal weight.
         num_signed: Number of signals at the end of the list whose weight may be negative.
-        start: Initial weights, such as those fitted to similar signals; None for ones.
-        listener: Receives progress.
+        start: Initial weights, such as weights fitted to similar signals; None to start with
+            weights of 1.
+        listener: Listener that receives progress events.
     """
     # These imports are slow, and only a fit needs them.
     from scipy.optimize import minimize
@@ -118,8 +119,8 @@ def label_noise(
         return total, slope
 
     bounds = [*_bounds(scale.size, num_signed), (-9.0, 2.0)]
-    # Start from few and from many wrong labels, because weights that fit wrong labels are a local
-    # optimum.
+    # Run the optimiser twice, from a low and from a high share of wrong labels, because weights
+    # that fit wrong labels are a local optimum.
     found = min(
         (
             minimize(

@@ -12,7 +12,9 @@ from nodegraft.graph.edges.matrix import FloatArray, Matrix, is_sparse, row_norm
 
 
 def within_class_scatter(embeddings: Tensor, targets: Tensor, means: Tensor) -> Tensor:
-    r"""Return :math:`\sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top`, which can be added up.
+    r"""Return the scatter matrix :math:`\sum_i (z_i - \mu_{y_i})(z_i - \mu_{y_i})^\top`.
+
+    Scatter matrices of different classes can be added.
 
     >>> rows, means = torch.tensor([[0.0, 1.0], [2.0, 1.0]]), torch.tensor([[1.0, 1.0]])
     >>> within_class_scatter(rows, torch.tensor([0, 0]), means).tolist()
@@ -63,7 +65,7 @@ def with_bias(features: Tensor) -> Tensor:
 def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     r"""Return :math:`G = \sum_c \frac{1}{n_c} \sum_{i \in c} z_i z_i^\top` and the class means.
 
-    The means are the right side of the ridge equation: for one-hot targets, the columns of
+    The class means are the right side of the ridge equation: for one-hot targets, the columns of
     :math:`Q` are :math:`\frac{1}{n_c} \sum_{i \in c} z_i`.
 
     >>> gram, means = balanced_moments([torch.tensor([[1.0], [3.0]]), torch.tensor([[2.0]])])
@@ -84,8 +86,9 @@ def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tenso
 
 
 def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
-    r"""Return :math:`W = (G + \lambda s J)^{-1} Q`, one row per class, for features that end with a
-    1.
+    r"""Return the ridge weights :math:`W = (G + \lambda s J)^{-1} Q`, one row per class.
+
+    The last feature of each node must be 1, as in :func:`with_bias`.
 
     :math:`s` is the mean of the diagonal of :math:`G`, so that the effect of the penalty does not
     depend on the length of vectors or the number of classes. :math:`J` is the identity matrix
@@ -112,7 +115,8 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
 def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> NDArray[np.float64]:
     r"""Return :math:`\cos(z - \mu, p_k - \mu)` for every row :math:`z` and mean :math:`p_k`.
 
-    Sparse rows stay sparse: the products are expanded, so :math:`z - \mu` is never computed.
+    Sparse rows stay sparse, because the products are expanded and :math:`z - \mu` is never
+    computed.
 
     >>> rows, means = np.array([[2.0, 1.0]]), np.array([[1.0, 3.0], [5.0, 1.0]])
     >>> centred_cosines(rows, means, centre=np.array([1.0, 1.0])).round(3).tolist()
@@ -123,7 +127,7 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
         means: Class means (:math:`p_k`).
         centre: Row that is subtracted from both (:math:`\mu`), such as the mean of class means.
     """
-    # Double precision is needed: differences close to the centre are small.
+    # Use double precision, because differences close to the centre are small.
     centre = centre.astype(np.float64)
     directions: NDArray[Any] = means - centre
     along = vectors @ np.vstack((directions, centre)).T
@@ -136,8 +140,7 @@ def centred_cosines(vectors: Matrix, means: FloatArray, centre: FloatArray) -> N
 def cosine_contributions(
     vector: Matrix, examples: Matrix, mean: FloatArray, centre: FloatArray
 ) -> NDArray[np.float64]:
-    r"""Return the contribution of each example to a row's cosine with their mean, times their
-    count.
+    r"""Return each example's contribution to a row's cosine with their mean, times their number.
 
     .. math:: \frac{(z - \mu)^\top (z_j - \mu)}{\lVert z - \mu \rVert \lVert p - \mu \rVert}
 

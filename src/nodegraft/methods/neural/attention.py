@@ -25,9 +25,9 @@ class NodeAttention(nn.Module):
 
     .. math:: \lambda_j = \mathrm{MLP}(h_j^L), \quad h^0 = X
 
-    The layers are those of GCNConv, each followed by ReLU: they average neighbours
-    :math:`h_{j'}` with symmetric normalisation and self loops. The paper's equation has the node
-    itself in place of the neighbours.
+    The layers are those of GCNConv, each followed by ReLU: they average neighbours :math:`h_{j'}`
+    with symmetric normalisation and self loops. The equation in the paper uses the node itself
+    instead of its neighbours.
 
     Args:
         features: Number of feature columns.
@@ -93,7 +93,7 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
         groups: Group index of each node; the result sums to 1 within a group.
         num_groups: Number of groups.
     """
-    # Scores lie between 0 and 1, so the exponential cannot overflow.
+    # No maximum is subtracted: scores lie between 0 and 1, so the exponential cannot overflow.
     powers = scores.exp()
     totals = torch.zeros(num_groups).index_add(0, groups, powers)
     return powers / totals[groups]
@@ -223,7 +223,7 @@ def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -
         weights: Weight of each task; they sum to 1.
         sizes: Number of classes of each task.
         scale: With ``"literal"``, the result sums to 1 over all classes, so 1 + w is barely above
-            1. ``"classes"`` multiplies it by the number of classes.
+            1. ``"classes"`` multiplies the result by the number of classes.
     """
     counts = torch.tensor(sizes)
     spread = (weights / counts).repeat_interleave(counts)

@@ -63,7 +63,7 @@ class Encoder(nn.Module):
     def row_network(self) -> RowNetwork | None:
         """Return the network without dropout, in a form that embeds all nodes in blocks.
 
-        It is None if a layer does more than multiply by S and map each row.
+        It is None if a layer does more than multiply by the propagation matrix S and map each row.
         """
         return None
 
@@ -91,7 +91,7 @@ def embed_rows(
 
 
 def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
-    # Hash weights only for graphs that have a cache for layers.
+    # Compute the hash of the weights only if the graph has a cache for layers.
     network = encoder.row_network() if view.kept_layers() is not None else None
     return None if network is None else kept_encoding(view, network)
 
@@ -150,7 +150,7 @@ class GCN(Encoder):
 
     @property
     def size(self) -> int:
-        """Width of an embedding, which is that of the last layer."""
+        """Width of an embedding: the width of the last layer."""
         return len(self.biases[-1])
 
     def forward(
@@ -221,7 +221,7 @@ class GAT(Encoder):
 
     @property
     def size(self) -> int:
-        """Width of an embedding, which is that of the last layer."""
+        """Width of an embedding: the width of the last layer."""
         return int(self.weights[-1].shape[1])
 
     def forward(
@@ -235,8 +235,9 @@ class GAT(Encoder):
         for number, layer in enumerate(self.layers):
             if number:
                 hidden = apply_dropout(F.elu(hidden), dropout, generator) @ self.weights[number]
-            # Entries of the operator are (target, source) pairs and include self loops. Each ring
-            # is a sorted subset of the ring outside it.
+            # Entries of the operator are (target, source) pairs and include self loops. A ring
+            # contains the nodes within a number of hops; each ring is a sorted subset of the next
+            # larger ring.
             targets, sources = neighbourhood.hops[number].coordinates
             outer, inner = neighbourhood.rings[number : number + 2]
             places = torch.from_numpy(np.searchsorted(outer, inner))

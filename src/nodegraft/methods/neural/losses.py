@@ -30,8 +30,9 @@ def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float
 
     .. math:: T^2 \cdot \frac{1}{|Q|} \sum_q KL\bigl(\sigma(t_q / T) \,\Vert\, \sigma(s_q / T)\bigr)
 
-    It is zero where both agree. The factor :math:`T^2` keeps the size of its gradient comparable
-    to that of a cross-entropy at any temperature. Hinton et al. 2015, https://arxiv.org/abs/1503.02531.
+    The loss is zero where both networks agree. The factor :math:`T^2` keeps the size of its
+    gradient comparable to that of a cross-entropy at any temperature. Hinton et al. 2015,
+    https://arxiv.org/abs/1503.02531.
 
     >>> import torch
     >>> scores, teacher_scores = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]])
@@ -74,7 +75,7 @@ def adam(
     weight_decay: float,
     undecayed: Iterable[nn.Parameter] = (),
 ) -> torch.optim.Adam:
-    """Return a fused Adam optimiser; without fusing, its step is as slow as a sparse layer.
+    """Return a fused Adam optimiser; an optimiser that is not fused is much slower.
 
     Args:
         parameters: Weights to train with weight decay.

@@ -18,7 +18,7 @@ from nodegraft.model.hooks import PublishedLesson
 
 
 def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor:
-    r"""Return rows :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, the paper's Eq. (PN).
+    r"""Return class means :math:`p_k = \frac{1}{|S_k|} \sum_{j \in S_k} z_j`, Eq. (PN) of HAG-Meta.
 
     >>> class_means(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
     [[2.0], [5.0]]
@@ -159,7 +159,8 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
     block = max(1, MAX_DISTANCES // max(1, len(vectors)))
     counts = []
     for some, own in zip(torch.split(vectors, block), torch.split(targets, block), strict=True):
-        # Distances are computed from differences: rounding of the expanded form changes counts.
+        # Compute distances from differences, because rounding of the expanded form would change
+        # counts.
         close = torch.cdist(some, vectors, compute_mode="donot_use_mm_for_euclid_dist") < radius
         counts.append((close & (own[:, None] != targets)).sum(dim=1).float())
     return torch.cat(counts)
@@ -168,7 +169,7 @@ def coverage_maximisation(vectors: Tensor, targets: Tensor, radius: float) -> Te
 def influence_maximisation(
     vectors: Tensor, targets: Tensor, head: Tensor, damping: float
 ) -> Tensor:
-    r"""Return minus the distance by which the head's weights would change without each node.
+    r"""Return minus the distance by which the head's weights would change if a node were absent.
 
     To first order they change by :math:`\frac{1}{n} H^{-1} \nabla_W \ell_i`, the influence of
     Koh & Liang 2017 (https://arxiv.org/abs/1703.04730). Here the encoder is fixed, so only
@@ -201,8 +202,7 @@ def influence_maximisation(
 
 
 def herding(vectors: Tensor, count: int) -> list[int]:
-    r"""Select nodes whose running mean stays closest to the mean of all, and return their
-    positions.
+    r"""Return positions of nodes whose running mean stays closest to the mean of all nodes.
 
     .. math:: p_k = \arg\min_i \Bigl\lVert \bar z - \frac{1}{k}
         \Bigl(z_i + \sum_{j<k} z_{p_j}\Bigr) \Bigr\rVert

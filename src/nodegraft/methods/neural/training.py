@@ -32,8 +32,9 @@ class Pretraining:
     """Full-batch training on the base classes, with the paper's optimiser and early stopping.
 
     The result is the epoch with the highest held-out accuracy (at a tie, the lowest loss). Training
-    stops when neither accuracy nor loss improves for a number of epochs. Accuracy alone would stop
-    too early: with many classes it does not change for the first dozen epochs while the loss falls.
+    stops when neither accuracy nor loss improves for a number of epochs. A rule that uses only
+    accuracy would stop too early: with many classes it does not change for the first dozen epochs
+    while the loss falls.
     """
 
     learning_rate: float = 0.005
@@ -52,7 +53,8 @@ class Pretraining:
     """Maximum number of epochs; 0 keeps the initial weights."""
 
     balanced: bool = False
-    """Whether all classes have equal weight in the training loss; otherwise all labels have."""
+    """Whether all classes have equal weight in the training loss; otherwise all labels have equal
+    weight."""
 
     def __call__(
         self,
@@ -69,7 +71,7 @@ class Pretraining:
             view: Visible part of the graph.
             curriculum: Labels of the known classes. If none are held out, some are set aside.
             seeds: Seeds of the classifier's initial weights, dropout, and the labels set aside.
-            listener: Receives progress.
+            listener: Listener that receives progress events.
 
         Returns:
             Weights of the trained classifier, one row per base class.
@@ -203,7 +205,7 @@ class MetaTraining:
             view: Visible part of the graph.
             episodes: Training episodes; episodes without queries are skipped.
             rehearsal: Sessions that add the validation classes; None without such classes.
-            listener: Receives progress, with the metrics of the last check.
+            listener: Listener that receives progress events, with the metrics of the last check.
         """
         optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy

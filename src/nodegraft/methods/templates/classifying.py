@@ -68,7 +68,8 @@ class Classifier(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
-    """Training with a fixed number of full-batch steps, because a session has no held-out nodes.
+    """Training with a fixed number of full-batch steps; sessions have no held-out nodes for early
+    stopping.
 
     The neighbourhood of the nodes is extracted once, so the cost of a step does not depend on the
     size of the graph.
@@ -103,7 +104,7 @@ class Finetuning:
             rows: Row numbers of the training nodes.
             loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
             generator: Random generator for dropout.
-            listener: Receives progress.
+            listener: Listener that receives progress events.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)
@@ -121,7 +122,7 @@ class Finetuning:
 class Classifying(Encoding, Method):
     """Base class of methods with an encoder and a linear head, trained together in session 0.
 
-    There is no practice, so all known classes are used for this training.
+    These methods do not practise adding classes, so they train on all known classes.
     """
 
     head_: Tensor = learned()
@@ -183,7 +184,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the class index of each labelled node; new classes follow the known ones.
+        """Return the class index of each labelled node; new classes follow the known classes.
 
         Args:
             labels: Labels of known or new classes.
@@ -196,5 +197,5 @@ class Classifying(Encoding, Method):
         return self.embedding(view, rows) @ self.head_.T
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the head rows of all other classes."""
+        """Drop the head rows of the removed classes."""
         self.head_ = self.head_[torch.from_numpy(columns)]

@@ -36,7 +36,7 @@ class RecentDerivations(Generic[Value]):
 
         Args:
             view: Visible part of the graph.
-            labels: All labels.
+            labels: All labels of the model.
             sessions: Session in which each class was added.
         """
         for seen, known, came, value in self._entries:
@@ -49,12 +49,12 @@ class RecentDerivations(Generic[Value]):
 
         Args:
             view: Visible part of the graph.
-            labels: All labels.
+            labels: All labels of the model.
             sessions: Session in which each class was added.
             value: Derivation to cache.
         """
         same = [entry for entry in self._entries if entry[0] is view]
-        # A single assignment is thread-safe: the result of the last thread stays.
+        # A single assignment is thread-safe: if several threads assign, the last result is kept.
         self._entries = ((view, labels, sessions, value), *same[: MOST_RECENT - 1])
 
     def __reduce__(self) -> tuple[type["RecentDerivations[Value]"], tuple[()]]:
@@ -63,10 +63,10 @@ class RecentDerivations(Generic[Value]):
 
 @dataclass(kw_only=True)
 class Derived(Method, Generic[Value]):
-    """Base class of methods that store labels and derive the rest once per change and view."""
+    """Base class of methods that store labels and derive all else once per change and view."""
 
     _is_trial = False
-    """Whether results for these labels are used only once, so that caching them is useless."""
+    """Whether results for these labels are used only once and need not be cached."""
 
     def _trial(self) -> Self:
         copy = super()._trial()
@@ -74,7 +74,8 @@ class Derived(Method, Generic[Value]):
         return copy
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
-        # Both ``fit`` and loading call this method; the constructor only stores parameters.
+        # Create the cache here and not in the constructor: both ``fit`` and loading call this
+        # method.
         super()._start(inputs, labels)
         self._recent = RecentDerivations[Value]()
         self._forget_derived()
@@ -120,22 +121,23 @@ class Derived(Method, Generic[Value]):
         return found
 
     def _forget_derived(self) -> None:
-        # Each change gets a new cache, so that readers of the previous model need not wait.
+        # Each change of the model creates a new cache, so that readers of the previous model need
+        # not wait.
         self._derivations = LatestMemo[Value]()
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Derive everything for the known classes."""
+        """Compute the derived values for the known classes."""
         self.derived(view)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
-        """Derive everything again, including the labels of the new classes."""
+        """Recompute the derived values with the labels of the new classes."""
         self._forget_derived()
         self.derived(view)
 
     def learn_labels(
         self, view: GraphView, support: NodeLabels, columns: NDArray[np.int64]
     ) -> None:
-        """Derive everything again, including the new labels."""
+        """Recompute the derived values with the new labels."""
         self._forget_derived()
         self.derived(view)
 

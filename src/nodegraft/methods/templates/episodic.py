@@ -42,10 +42,10 @@ class Episodic(Pretrained, Method, Generic[Network]):
     """Number of queries of each class in an episode; None uses the number of supports."""
 
     episodes: NonNegativeInt = 1000
-    """Maximum number of episodes; early stopping on validation classes may end training before."""
+    """Maximum number of episodes; early stopping on validation classes may end training earlier."""
 
     network_: dict[str, Tensor] = learned()
-    """Weights of the network."""
+    """Weights of the meta-trained network."""
 
     @abstractmethod
     def new_network(self, encoder: GCN) -> Network:
@@ -57,7 +57,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
 
     @abstractmethod
     def practice(self, curriculum: Curriculum) -> Iterator[Episode]:
-        """Yield episodes for meta-training without end.
+        """Yield an endless sequence of episodes for meta-training.
 
         Args:
             curriculum: Labels of the known classes.
@@ -113,7 +113,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         """Return the encoder of the trained network."""
         return self.network().encoder
 
-    # Two ways to generate practice episodes.
+    # The next methods generate practice episodes in two ways.
 
     def tasks(self, curriculum: Curriculum) -> Iterator[Episode]:
         """Return N-way K-shot tasks drawn from all known classes.
@@ -161,9 +161,9 @@ class Episodic(Pretrained, Method, Generic[Network]):
         return min(self.ways or curriculum.ways, len(curriculum.pseudo_novel))
 
     def with_pseudo_novel(self, curriculum: Curriculum) -> Curriculum:
-        """Return a curriculum with half of the classes as pseudo-novel ones if it has none.
+        """Return a curriculum in which half of the known classes are pseudo-novel.
 
-        A curriculum that has pseudo-novel classes or a rehearsal is returned unchanged.
+        A curriculum that has pseudo-novel classes already, or a rehearsal, is returned unchanged.
 
         Args:
             curriculum: Labels of the known classes.

@@ -154,8 +154,8 @@ class Frozen(Encoding, Method):
 
     pretrain_on: Literal["base", "known"] = "base"
     """Classes that the encoder is trained on: the base classes, as in the paper, or all known
-    classes. The latter include the pseudo-novel classes, which a method without practice does not
-    need to set aside."""
+    classes. Known classes include the pseudo-novel classes, which only methods with practice need
+    to set aside."""
 
     def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder and store its weights.
@@ -177,19 +177,18 @@ def encode_for(
     *,
     listener: Listener = SILENT,
 ) -> Encoded:
-    """Embed all nodes of a graph with a model's encoder, layer by layer, and cache the result on
-    disk.
+    """Embed all nodes of a graph with a model's encoder, and cache the embeddings on disk.
 
     The model then reads the embeddings of queried nodes from this cache, which needs memory for
     these nodes only. Without the cache, each prediction computes the neighbourhoods of the queried
-    nodes, which together may be the whole graph. Repeat this when the encoder's weights change;
-    ``hag-meta`` changes them when it learns classes.
+    nodes, which together may be the whole graph. Call this function again when the encoder's
+    weights have changed; ``hag-meta`` changes them when it learns classes.
 
     Args:
         model: Model with a trained encoder.
         graph: Graph on disk; it may differ from the graph that the model was trained on.
         executor: Executor that computes the blocks; None uses this process.
-        listener: Receives progress.
+        listener: Listener that receives progress events.
     """
     model = model._now()
     model._check(graph)

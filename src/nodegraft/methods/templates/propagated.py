@@ -123,5 +123,5 @@ class KernelHead(Derived[Solved], Propagated):
         return Solved(examples.T @ dual.coefficients, dual.offsets)
 
     def _lifted(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
-        # Double precision is needed, because solving amplifies rounding errors.
+        # Use double precision, because solving amplifies rounding errors.
         return self.lift(self.embedding(view, rows)).astype(np.float64)

@@ -58,7 +58,7 @@ def check_parameters_are_checked(case: Case) -> None:
 def check_predicts_class_names(case: Case) -> None:
     """Require that predictions are names of known classes and agree with the probabilities.
 
-    It must hold for any number of new classes (N) and labels per class (K).
+    The check uses different numbers of new classes (N) and labels per class (K).
     """
     model = case.taught()
     expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")

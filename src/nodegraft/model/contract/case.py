@@ -20,14 +20,14 @@ from nodegraft.model.method import Method
 
 
 class ContractError(NodegraftError, AssertionError):
-    """Error about a method that breaks a rule of the contract."""
+    """Error raised if a method breaks a rule of the contract."""
 
 
 def expect(holds: bool, otherwise: str) -> None:
     """Raise an error if a condition is false.
 
     Args:
-        holds: The condition.
+        holds: Condition that must be true.
         otherwise: Error message.
     """
     if not holds:
@@ -67,7 +67,7 @@ def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[N
 
 CLASSES, KNOWN = 13, 5
 LESSONS = ((2, 3), (1, 1), (3, 7))
-"""Sessions that add classes: (number of classes, labelled nodes per class)."""
+"""Sessions that add classes, each as a pair: number of classes, labelled nodes per class."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Case:
 
     @cached_property
     def members(self) -> NodeLabels:
-        """All nodes of every class."""
+        """Class name -> all nodes of the class."""
         return self._drawn[1]
 
     @cached_property
@@ -114,7 +114,8 @@ class Case:
         return self.members.classes[KNOWN:]
 
     def fit(self) -> Method:
-        """Return a model fitted on the known classes, each from two thirds of its nodes."""
+        """Return a model that is fitted on the known classes, with two thirds of their nodes as
+        labels."""
         labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
         return self.make().fit(self.graph, labels)
 

@@ -1,4 +1,5 @@
-"""Checks that a model identifies nodes by key, not by row number, and scores new rows alone."""
+"""Checks that a model identifies nodes by key, not by row number, and scores each new row
+independently."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +33,8 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
     loaded.add_classes(moved, {name: draws.permutation(np.array(keys, dtype=object)).tolist()})
     expect(loaded.classes_ == model.classes_, "rows in another order: other classes")
     if Capability.UNDO in model.capabilities():
-        # Gradient training draws dropout row by row, so another order gives another model.
+        # Gradient training draws dropout row by row, so a different order of rows gives a different
+        # model.
         _expect_same(model, case.graph, loaded, moved, "labels in another order")
 
 
@@ -84,7 +86,7 @@ def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
 
 
 def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | None = None) -> Graph:
-    """Return a new graph of the given nodes, in the given order.
+    """Return a new graph that contains only the given nodes, in the given order.
 
     Args:
         rows: Row numbers of the nodes.

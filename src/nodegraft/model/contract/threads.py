@@ -14,7 +14,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 
 Answer = tuple[tuple[str, ...], bytes]
-"""Predicted class names, and their probabilities as bytes."""
+"""Result of one prediction: class names, and their probabilities as bytes."""
 
 
 def check_readers_beside_a_writer(
@@ -89,7 +89,7 @@ def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
 
 @dataclass
 class _Watch:
-    """Predictions and errors of the reader threads."""
+    """Record of the predictions and errors of the reader threads."""
 
     ended: Event = field(default_factory=Event)
     names: set[tuple[str, ...]] = field(default_factory=set)

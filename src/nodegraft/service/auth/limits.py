@@ -1,25 +1,25 @@
-"""Limits of request sizes, connections and times; imported without the packages of a service."""
+"""Limits of request sizes, connections and times; this module does not import optional packages."""
 
 MAX_BYTES = 8 * 2**20
-"""Largest size of a request body in bytes."""
+"""Maximum size of a request body in bytes."""
 
 MAX_KEYS = 10_000
-"""Largest number of nodes, labels or rows in a request."""
+"""Maximum number of nodes, labels or rows in a request."""
 
 MAX_LISTED = 1_000
-"""Largest number of rows of a list in a response."""
+"""Maximum number of rows of a list in a response."""
 
 BODY_SECONDS = 10.0
-"""Timeout in seconds for the head of a request, and for its body."""
+"""Timeout in seconds for receiving the head of a request, and for receiving its body."""
 
 SEND_SECONDS = 30.0
 """Timeout in seconds for sending a response to a caller who does not read it."""
 
 MAX_CONNECTIONS = 1_000
-"""Largest number of open connections per process; above it, an idle connection is closed first."""
+"""Maximum number of open connections per process; above it, an idle connection is closed first."""
 
 BACKLOG = 1_024
-"""Largest number of connections that wait to be accepted."""
+"""Maximum number of connections that wait to be accepted."""
 
 JOB_SECONDS = 600.0
 """Timeout of a change in seconds; the process that makes it is killed then."""
@@ -40,10 +40,11 @@ RATE = 200.0
 """Average rate limit of a caller, in requests per second."""
 
 FAILED_TOKENS = 60.0
-"""Largest number of unknown tokens per minute from an IP address."""
+"""Maximum number of unknown tokens per minute from an IP address."""
 
 TOKEN_SECONDS = 1.0
 """Interval in seconds at which tokens are read; a revoked token is refused within this time."""
 
 TOKEN_STALE_SECONDS = 10.0
-"""Seconds for which cached tokens are used if the database fails; then requests are refused."""
+"""Seconds for which cached tokens are used if the database fails; after that, requests are
+refused."""

@@ -25,11 +25,12 @@ BURST_SECONDS = 5.0
 """Seconds of unused rate that a caller may use in a single burst."""
 
 MAX_BUCKETS = 10_000
-"""Number of buckets at which full buckets are removed."""
+"""Number of buckets above which full buckets are removed to free memory."""
 
 
 class Rate:
-    """Rate limit with a token bucket per caller: it fills at a constant rate, a request takes one.
+    """Rate limit with a token bucket per caller: it fills at a constant rate, a request takes one
+    token.
 
     >>> clock = iter([0.0, 0.0, 0.0, 1.0])
     >>> rate = Rate(0.4, lambda: next(clock))
@@ -38,8 +39,8 @@ class Rate:
 
     Args:
         per_second: Requests per second at which a bucket fills; 0 for no limit.
-        clock: Returns the time in seconds.
-        burst_seconds: Time that fills an empty bucket; a bucket holds at least one request.
+        clock: Function that returns the time in seconds.
+        burst_seconds: Seconds in which an empty bucket fills; a bucket holds at least one request.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Rate:
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
-        """Take one request out of a caller's bucket; return False if it is empty."""
+        """Take one token out of a caller's bucket; return False if the bucket is empty."""
         if not self._per_second:
             return True
         at = self._clock()
@@ -73,7 +74,8 @@ class Rate:
         return left + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
-        """Remove full buckets, which equal new buckets, as the number of addresses is unlimited."""
+        """Remove full buckets, because the number of addresses is unlimited; new buckets are full,
+        too."""
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()
@@ -137,7 +139,8 @@ class RequestMiddleware:
                 context.status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("X-Content-Type-Options", "nosniff")
-                # Responses are data and must not be cached; page files set their own header.
+                # Responses contain data and must not be cached by clients; files of pages set their
+                # own cache header.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -162,18 +165,20 @@ class RequestMiddleware:
         context.connection.setdefault("state", {})["caller"] = caller
         bucket = caller.name
         if caller is ANONYMOUS:
-            # No token can have such a name, so anonymous callers share no rate limit with a token.
+            # No token can have a name like this, so no token shares the rate limit of an anonymous
+            # caller.
             bucket = f"\0{'probes' if path in OPEN else 'anonymous'} {address}"
         if not self._rate.allows(bucket):
             message = "Too many requests: the rate limit is exceeded."
             raise HttpError(429, "too_often", message, "Wait a second.", {"Retry-After": "1"})
         if is_open:
-            # A slow body would keep the connection of an anonymous caller open.
+            # Do not read the body: a slow body would keep the connection of an anonymous caller
+            # open.
             _refuse_body(headers)
         await self._app(context.connection, await _read_body(headers, receive), send)
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse requests that a page of another site makes the browser send (CSRF)."""
+        """Refuse requests that the browser sends for a page of another site (CSRF)."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if _host_name(f"//{host}") not in self._hosts:
             message = "The host name of the request is not served."

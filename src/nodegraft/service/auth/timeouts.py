@@ -8,12 +8,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from nodegraft.service.auth.limits import BODY_SECONDS, MAX_CONNECTIONS, SEND_SECONDS
 
 GRACE_SECONDS = 0.5
-"""Least age in seconds of a connection that is closed for a new connection. Its request may be on
-the way, because the service accepts many connections before it reads from them."""
+"""Minimum age in seconds of a connection that is closed to accept a new connection. Its request may
+be on the way, because the service accepts many connections before it reads from them."""
 
 FLOOD = 4
-"""Multiple of the connection limit above which connections are closed without the grace time, so
-that the process does not run out of file descriptors."""
+"""Factor of the connection limit: above this number, connections are closed without the grace time,
+so that the process does not run out of file descriptors."""
 
 
 class TimeoutProtocol(H11Protocol):
@@ -30,10 +30,11 @@ class TimeoutProtocol(H11Protocol):
     """
 
     limit: ClassVar[int] = MAX_CONNECTIONS
-    """Largest number of open connections of this process."""
+    """Maximum number of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connection without a complete request -> start of its waiting time; the oldest one first."""
+    """Connection without a complete request -> start of its waiting time; the oldest connection
+    first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -45,28 +46,30 @@ class TimeoutProtocol(H11Protocol):
         super().connection_made(transport)
         self._make_room()
         if len(self.connections) > self.limit and not self.waiting:
-            # All others have requests in progress, so make uvicorn respond to this one with 503.
+            # All other connections have requests in progress, so make uvicorn respond to this one
+            # with 503.
             self.limit_concurrency = 0
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop all timers."""
+        """Stop all timers of the closed connection."""
         self._stop_waiting()
         self.resume_writing()
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Stop the timeout when the request headers are complete; ``cycle`` is one request."""
+        """Stop the timeout when the request headers are complete; uvicorn's ``cycle`` is one
+        request."""
         before = self.cycle
         super().handle_events()
-        # No cycle exists before the first head.
+        # Before the first request head, uvicorn has no cycle.
         if getattr(self.cycle, "response_complete", True):
             return
         if self.cycle is not before:
             self._stop_waiting()
             if self.cycle.more_body:
                 # The middleware limits the time for the body; meanwhile, this connection may be
-                # closed for a new one.
+                # closed to accept a new one.
                 self.waiting[self] = self.loop.time()
         elif not self.cycle.more_body:
             self._stop_waiting()
@@ -92,7 +95,7 @@ class TimeoutProtocol(H11Protocol):
     def close_waiting(self) -> None:
         """Close this connection, which has no complete request."""
         self._stop_waiting()
-        # Do not count the connection while its last bytes are sent.
+        # Do not count this connection any more, although its last bytes are still sent.
         self.connections.discard(self)
         self.transport.abort()
 

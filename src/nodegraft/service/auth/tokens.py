@@ -1,4 +1,5 @@
-"""Cache of a store's API tokens, refreshed in the background; it refuses requests if too old."""
+"""Cache of a store's API tokens, refreshed in the background; requests are refused if it is too
+old."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class _Reading:
-    """Tokens, and the time at which they were queried."""
+    """Tokens, and the time at which they were read from the database."""
 
     listed: TokenList
     read_at: float
@@ -53,9 +54,9 @@ class TokenCache:
         self._stored: StoreTokens | None = None
         self._reading: _Reading | None = None
         self._reading_lock = Lock()
-        self._noted: dict[str, datetime] = {}  # Digest -> last use, stored or pending.
+        self._noted: dict[str, datetime] = {}  # token digest -> last use, stored or pending
         self._pending: dict[str, datetime] = {}
-        self._failure = ""  # Last error; it is logged once, not every second.
+        self._failure = ""  # last error, remembered in order to log it only once
         self._logged_uses = False
         self._ending = Event()
         self._thread = Thread(target=self._follow, name="tokens", daemon=True)
@@ -120,7 +121,8 @@ class TokenCache:
             self._refresh(since)
             self._failure = ""
         except Exception as error:
-            # Keep the cached tokens after any error; `current` refuses them when they are too old.
+            # Keep the cached tokens after any error; `current` refuses requests when the tokens are
+            # too old.
             if repr(error) != self._failure:
                 LOG.exception("the tokens of the store cannot be read")
             self._failure = repr(error)
@@ -134,7 +136,8 @@ class TokenCache:
             if self._stored and (self._reading is None or self._reading.read_at < since):
                 read_at, listed = monotonic(), self._stored.read()
                 if self._reading and self._reading.listed.required and not listed.required:
-                    # A restored backup may be older than the first token; still require tokens.
+                    # Require tokens even if the database has none: a restored backup may be older
+                    # than the first token.
                     listed = replace(listed, required=True)
                 self._reading = _Reading(listed, read_at)
         finally:
@@ -143,7 +146,7 @@ class TokenCache:
     def _write_uses(self) -> None:
         uses = {}
         while self._pending:
-            # Pop entries one at a time, because other threads add entries meanwhile.
+            # Pop entries one at a time, because other threads may add entries at the same time.
             digest, at = self._pending.popitem()
             uses[digest] = at
         if not (uses and self._stored):
@@ -151,7 +154,7 @@ class TokenCache:
         try:
             self._stored.record_use(uses)
         except Exception as error:
-            # Only log a failure to store the last use: the database may be read-only or busy.
+            # If the last use cannot be stored, only log it: the database may be read-only or busy.
             if not self._logged_uses:
                 LOG.warning("the last use of tokens cannot be written: %s", error)
             self._logged_uses = True

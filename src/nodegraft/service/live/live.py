@@ -23,7 +23,8 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class Live:
-    """A loaded version. Each request reads the reference once, so that it uses a single version."""
+    """Loaded version. Each request reads the reference to it once, so that it uses a single
+    version."""
 
     row: Version
     """Row of the version in the history."""
@@ -43,7 +44,8 @@ class Live:
 
     @property
     def cache_key(self) -> tuple[Hashable, World]:
-        """Cache key of predictions: the version, and whether nodes may be of unknown classes."""
+        """Cache key of predictions: the version, and whether nodes may belong to unknown
+        classes."""
         return row_key(self.row), self.world
 
     @property
@@ -53,22 +55,24 @@ class Live:
 
 
 def row_key(version: Version) -> Hashable:
-    """Return a key that identifies a version, unlike its number.
+    """Return a key that identifies a version; its number may be ambiguous.
 
-    After a database is restored from a backup, a number may be used for a different version.
+    After a database was restored from a backup, the same number may be used for a different
+    version.
     """
     return version.number, version.at, version.names
 
 
 class LiveVersion:
-    """Loads the live version of a store, whichever process or host promoted it.
+    """Loader that follows the live version of a store, whichever process or host promoted it.
 
-    The old version stays in use until the new one is loaded.
+    The old version stays in use until the new version is loaded.
 
     Args:
-        store: Store to follow.
-        on_swap: Called with each version that becomes live.
-        on_prune: Called after versions were pruned or nodes purged, to clear caches.
+        store: Store whose live version is loaded.
+        on_swap: Function that is called with each version that becomes live.
+        on_prune: Function that is called to clear caches after versions were pruned or nodes were
+            purged.
     """
 
     def __init__(
@@ -82,7 +86,7 @@ class LiveVersion:
         self._known_pruned = store.pruned().keys()
         self._lock = Lock()
         self._ending = Event()
-        self._problem = ""  # Last error; it is logged once, not every second.
+        self._problem = ""  # last error, remembered in order to log it only once
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
         self.now = self._load(self._live_row())
         on_swap(self.now)
@@ -97,11 +101,12 @@ class LiveVersion:
                     self.now = self._load(version)
                     self._on_swap(self.now)
                 else:
-                    # If the setting `world` has changed, confidence must be computed differently.
+                    # If the setting `world` has changed, confidence is computed differently.
                     state = self.now.state.in_world(self._store.parts.settings.declared_world)
                     if state is not self.now.state:
                         self.now = Live(version, state)
-                # Clear caches after the swap: before it, requests may cache the old version.
+                # Clear caches after the live version was replaced: before, requests may still cache
+                # the old version.
                 if pruned != self._known_pruned:
                     self._known_pruned = pruned
                     self._on_prune()
@@ -117,7 +122,7 @@ class LiveVersion:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread."""
+        """Stop the thread that follows the store."""
         self._ending.set()
         self._thread.join()
 
@@ -130,7 +135,7 @@ class LiveVersion:
 
     def _load(self, version: Version) -> Live:
         state = self._store.state(version.number)
-        # Predict one node, which fills the caches that all predictions need.
+        # Predict one node to fill the caches that all predictions need.
         state.predict(state.graph.rows[:1])
         _ = state.label_of
         return Live(version, state)

@@ -20,13 +20,14 @@ from nodegraft.service.errors import HttpError, http_error, internal_error
 from nodegraft.store.store import Store
 
 STALE_ROWS = 250_000
-"""Largest number of stale rows that are recomputed while no job is running."""
+"""Maximum number of stale rows that are recomputed at once while no job is running."""
 
 CLOSE_SECONDS = 3.0
-"""Timeout in seconds for the running job when the service stops, and then for the process."""
+"""Timeout in seconds when the service stops: for the running job, and then for the end of the
+process."""
 
 STARTED = "started"
-"""Message of the writer process before it runs a job."""
+"""Message that the writer process sends when it starts to run a job."""
 
 _AFTER_A_STOP = (
     "See GET /v1/history: if the change is not there, send a smaller one, or ask the operator of "
@@ -42,7 +43,7 @@ class WriterProcess:
     """Writer process with its own connection to the store; it ends when its parent process ends.
 
     A process that died or exceeded the timeout of a job is replaced at the next job. The failed job
-    is not repeated: if it ran out of memory, it would do so again.
+    is not repeated: if it ran out of memory, it would probably run out of memory again.
 
     Args:
         place: Folder of the store.
@@ -58,8 +59,8 @@ class WriterProcess:
         self._process: int | None = process
         self._pipe = pipe
         self._is_started = self._is_closing = False
-        self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
-        self._process_lock = Lock()  # Held while the process is killed, waited for or replaced.
+        self._job_lock = Lock()  # held during a job, so that no other thread closes the pipe
+        self._process_lock = Lock()  # held while the process is killed, waited for or replaced
 
     @classmethod
     def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
@@ -68,7 +69,7 @@ class WriterProcess:
             return None
         ours, theirs = Pipe()
         with warnings.catch_warnings():
-            # Python 3.12 and later warn about threads; no thread holds a lock yet.
+            # Ignore the warning of Python 3.12 and later about threads: no thread holds a lock yet.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if not process:
@@ -94,7 +95,7 @@ class WriterProcess:
         self._is_closing = True
         if not self._job_lock.acquire(timeout=CLOSE_SECONDS):
             LOG.warning("a job has not ended while the service stops: its process is killed")
-            # Killing the process makes the caller of the job get an error.
+            # Kill the process; the caller of the running job gets an error.
             with self._process_lock:
                 self._kill()
             self._job_lock.acquire()
@@ -106,7 +107,7 @@ class WriterProcess:
 
     def _run(self, job: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
         """Run a job; return whether it succeeded, and its result or error."""
-        # Before its first job, a new process imports models; this has its own timeout.
+        # Before its first job, a new process imports models; this step has its own timeout.
         seconds = self._job_seconds if self._is_started else START_SECONDS
         ends_at, is_running = monotonic() + seconds, False
         try:
@@ -165,7 +166,8 @@ class WriterProcess:
             yield
         finally:
             timer.cancel()
-            # Wait for a kill that is running: after the process ended, its ID may be used again.
+            # Wait until another thread has finished killing the process: after it ended, its ID may
+            # be used again.
             timer.join()
 
     def _kill(self) -> None:
@@ -199,7 +201,8 @@ def main() -> None:
 
 def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = False) -> NoReturn:
     try:
-        # Ignore signals: the serving process stops this one, after the requests in progress.
+        # Ignore signals: the serving process stops this process when requests in progress are
+        # finished.
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, signal.SIG_IGN)
         # Close inherited descriptors, in particular the listening socket.
@@ -214,7 +217,8 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
                 outcome, is_exhausted = _outcome(job, store)
                 pipe.send(outcome)
                 if is_exhausted:
-                    # End this process; its replacement starts with free memory.
+                    # End this process after it ran out of memory; its replacement starts with free
+                    # memory.
                     break
                 _clear_stale(store, pipe)
     finally:
@@ -222,7 +226,8 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
 
 
 def _load_model(store: Store) -> None:
-    """Import modules and load the model before the first job, so that its timeout excludes this."""
+    """Import modules and load the model before the first job, whose timeout must not include this
+    time."""
     try:
         state = store.state()
         state.predict(state.graph.rows[:1])
@@ -245,7 +250,8 @@ def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
 
 
 def _outcome(job: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
-    """Run a job; return its success and result or error as a pair, and whether memory ran out."""
+    """Run a job; return a pair of its success and its result or error, and whether memory ran
+    out."""
     try:
         return (True, job(store)), False
     except HttpError as error:

@@ -1,4 +1,4 @@
-"""Route for every change of labels, with a preview of what it would change."""
+"""Route for every change of labels, with a preview of its effect."""
 
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -22,19 +22,19 @@ Names = Annotated[list[Text], Field(min_length=1, max_length=1_000)]
 
 
 class AnyChange(LabelChange):
-    """Fields of every change of this route."""
+    """Fields that all requests of this route have."""
 
     action: str
     """Name of the change."""
 
     dry_run: bool = False
-    """Only report what would change (status 200)."""
+    """Only report the effect of the change, without making a version (status 200)."""
 
     force_name: bool = False
     """Accept names that differ from another class name only by case or spaces."""
 
     def change(self) -> Change:
-        """Return the change of the store."""
+        """Return the change to apply to the store."""
         detail = self.model_dump(exclude=set(AnyChange.model_fields))
         return Change(self.action, detail).with_forced_name(self.force_name)
 
@@ -70,7 +70,7 @@ class RemoveLabels(AnyChange):
 
 
 class MoveLabels(AnyChange):
-    """Labels that get another class."""
+    """Labels to move to another class."""
 
     action: Literal["relabel"]
     """Name of the change."""
@@ -90,20 +90,20 @@ class RemoveClasses(AnyChange):
 
 
 class RenameClass(AnyChange):
-    """New name of a class."""
+    """Class to rename."""
 
     action: Literal["rename"]
     """Name of the change."""
 
     old: Text = Field(examples=["hats"])
-    """Present name."""
+    """Current name."""
 
     new: Text = Field(examples=["headwear"])
     """New name."""
 
 
 class MergeClasses(AnyChange):
-    """Classes that become one."""
+    """Classes to merge into one class."""
 
     action: Literal["merge"]
     """Name of the change."""
@@ -112,7 +112,7 @@ class MergeClasses(AnyChange):
     """Names of the classes."""
 
     into: Text = Field(examples=["hats"])
-    """Name of the merged class: one of these, or a new one."""
+    """Name of the merged class: one of `names`, or a new name."""
 
 
 LabelsOrClasses = Annotated[
@@ -129,7 +129,7 @@ LabelsOrClasses = Annotated[
 async def change(
     request: LabelsOrClasses, changes: Changes, response: Response
 ) -> Changed | Comparison:
-    """Change labels or classes: this makes a version, unless it is a dry run."""
+    """Change labels or classes. This makes a new version, unless it is a dry run."""
     if not request.dry_run:
         work = partial(make_change, request.change())
         return await changes.response(work, request.note, request.override)
@@ -138,13 +138,13 @@ async def change(
 
 
 def make_change(change: Change, store: Store, intent: Intent) -> Version:
-    """Make a version with other labels."""
+    """Make a version with changed labels or classes."""
     _require_classes(change.detail, store)
     return store.change(change, intent=intent)
 
 
 def preview_change(change: Change, store: Store) -> Comparison:
-    """Return what a change of the newest version would do."""
+    """Return the effect that a change of the newest version would have."""
     _require_classes(change.detail, store)
     return Comparison.of(store.version(), store.preview(change))
 

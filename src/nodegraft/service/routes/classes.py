@@ -26,13 +26,13 @@ class KnownClass(Model):
     """Class name."""
 
     labels: int = Field(examples=[16])
-    """Number of labels that the model learns from."""
+    """Number of training labels."""
 
     held_out: int = Field(examples=[4])
-    """Number of held-out labels, which measure accuracy."""
+    """Number of held-out labels, which are used to measure accuracy."""
 
     session: int = Field(examples=[0])
-    """Session that added the class; 0 for the first classes."""
+    """Number of the session that added the class; 0 for the first classes."""
 
 
 class KnownClasses(VersionResponse):
@@ -52,7 +52,7 @@ class NewClasses(LabelChange):
     """Accept names that differ from another class name only by case or spaces."""
 
     def change(self) -> Change:
-        """Return the change of the store."""
+        """Return the change to apply to the store."""
         return Change("add", {"classes": self.classes}).with_forced_name(self.force_name)
 
 
@@ -80,26 +80,27 @@ def classes(live: ReadVersion) -> KnownClasses:
 
 @TEACH.post("/classes", status_code=201)
 async def add(new: NewClasses, changes: Changes) -> Changed:
-    """Add new classes: this makes a version, unless held-out accuracy drops."""
+    """Add new classes. This makes a new version, unless held-out accuracy drops."""
     work = partial(make_change, new.change())
     return await changes.response(work, new.note, new.override)
 
 
 @TEACH.post("/classes:preview")
 async def preview(new: NewClasses, service: Served) -> Comparison:
-    """Compare the newest version with one that has new classes; nothing is changed."""
+    """Preview the effect of new classes on predictions of the newest version; nothing is
+    changed."""
     return await service.writer.run(partial(preview_change, new.change()))
 
 
 @TEACH.delete("/classes/{name:path}")
 async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
-    """Remove a class: this makes a version without it."""
+    """Remove a class. This makes a new version without the class."""
     work = partial(make_change, Change("remove", {"names": [name]}))
     return await changes.response(work, note, override)
 
 
 @TEACH.post("/labels", status_code=201)
 async def label(more: MoreLabels, changes: Changes) -> Changed:
-    """Add labels of known classes: this makes a version, unless held-out accuracy drops."""
+    """Add labels of known classes. This makes a new version, unless held-out accuracy drops."""
     work = partial(make_change, Change("label", {"more": more.labels}))
     return await changes.response(work, more.note, more.override)

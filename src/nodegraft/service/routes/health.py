@@ -13,7 +13,7 @@ READ = router("health", Scope.READ, prefix="")
 
 
 class Ready(VersionResponse):
-    """The service is ready."""
+    """Response of a service that is ready."""
 
     ready: bool = Field(default=True)
     """Always true: a service that is not ready responds with 503, or does not listen yet."""
@@ -46,7 +46,7 @@ async def ready(service: Served) -> Ready:
 
 @READ.get("/metrics", response_class=PlainTextResponse)
 def metrics(service: Served) -> Response:
-    """Return metrics for Prometheus."""
+    """Return metrics in the Prometheus text format."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

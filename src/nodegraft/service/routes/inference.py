@@ -30,7 +30,8 @@ OUTPUTS: dict[str, Literal["BYTES", "FP64"]] = {
     "known": "FP64",
     "reason": "BYTES",
 }
-"""Output -> its type. `class` and `confidence` stay first: clients may read them by position."""
+"""Name of each output -> its type. `class` and `confidence` stay first, because clients may read
+them by position."""
 
 TAG, ERRORS = "open inference protocol", error_responses(InferenceError)
 OPEN = APIRouter(prefix="/v2", tags=[TAG], responses=ERRORS)
@@ -40,7 +41,8 @@ ModelName = Annotated[str, Path(description="Name of the model: that of the stor
 
 
 class ProtocolModel(BaseModel):
-    """Base of the protocol's models: clients may send fields that are ignored here."""
+    """Base class of the protocol's models: clients may send additional fields, which are
+    ignored."""
 
     model_config = ConfigDict(strict=True, use_attribute_docstrings=True, protected_namespaces=())
 
@@ -55,10 +57,10 @@ class Tensor(ProtocolModel):
     """Shape: [n], or [n, 1]."""
 
     datatype: Literal["BYTES", "INT64", "FP64"] = Field(examples=["BYTES"])
-    """BYTES for text."""
+    """Data type of the values, such as BYTES for text."""
 
     data: list[Any] = Field(max_length=MAX_KEYS, examples=[["p7", "p9"]])
-    """Values, flat or in lists of one."""
+    """Values: a flat list, or a list of lists with one value each."""
 
 
 class InferenceParameters(ProtocolModel):
@@ -69,11 +71,11 @@ class InferenceParameters(ProtocolModel):
     the reason `unknown_key`; `error` refuses the whole request."""
 
     ignore_labels: bool = Field(default=False, examples=[False])
-    """Whether `class` is the prediction also for labelled nodes."""
+    """Whether `class` is the prediction even for labelled nodes, instead of their label."""
 
 
 class InferenceRequest(ProtocolModel):
-    """Nodes to predict."""
+    """Request to predict the classes of nodes."""
 
     parameters: InferenceParameters | None = None
     """Parameters; null for the defaults."""
@@ -92,18 +94,18 @@ class InferenceResponse(ProtocolModel):
     """Name of the model."""
 
     model_version: str = Field(examples=["3"])
-    """Number of its version."""
+    """Number of the model's version."""
 
     id: str | None = Field(default=None, examples=["42"])
-    """Identifier of the request."""
+    """Identifier that the request had."""
 
     parameters: dict[str, str] = Field(examples=[{"graph_version": "9f86d081884c7d65"}])
     """``graph_version``, and ``world``: whether nodes may belong to unknown classes."""
 
     outputs: list[Tensor]
     """``class``, ``label``, ``prediction`` and ``reason`` (BYTES), ``confidence``, ``probability``
-    and ``known`` (FP64). Tensors have no null: an empty text or 0 stands for it, also for ``known``
-    without an estimate."""
+    and ``known`` (FP64). Tensors have no null: missing values are an empty text or 0, also in
+    ``known`` if there is no estimate."""
 
 
 @READ.get("")
@@ -126,7 +128,7 @@ async def ready() -> dict[str, bool]:
 
 @READ.get("/models/{name}")
 async def model(name: ModelName, service: Served) -> dict[str, Any]:
-    """Return inputs and outputs of a model."""
+    """Return the names, types and shapes of the inputs and outputs of a model."""
     _require_model(service, name)
     live = service.now
     return {
@@ -196,7 +198,7 @@ def _datatype(live: Live) -> Literal["BYTES", "INT64"]:
 
 
 def _keys(tensor: Tensor, datatype: str) -> list[Key]:
-    """Return the keys in a tensor, which is flat or a column."""
+    """Return the keys in a tensor, which is a flat list or a column."""
     keys = [cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in tensor.data]
     key_type = str if datatype == "BYTES" else int
     problem = None if keys else "No key was sent."

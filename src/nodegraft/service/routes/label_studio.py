@@ -1,6 +1,6 @@
-"""Routes of an ML back end for Label Studio: predictions for tasks, labels from annotations.
+"""Routes of an ML backend for Label Studio: predictions for tasks, and labels from annotations.
 
-A task is about the node whose key is in its data, as ``key``. The protocol is that of
+The data of a task has a field ``key``: the key of the node to label. The protocol is that of
 https://github.com/HumanSignal/label-studio-ml-backend.
 """
 
@@ -30,21 +30,22 @@ READ = router("label studio", Scope.READ, prefix="/label-studio")
 TEACH = router("label studio", Scope.TEACH, prefix="/label-studio")
 
 KEY_PREFIX = "label-studio"
-"""Start of the idempotency key of an event, which also contains the time of its annotation."""
+"""Prefix of the idempotency key of an event; the key also contains the time of the annotation."""
 
 MAX_TIME = 40
-"""Characters of a time; longer text is ignored."""
+"""Maximum number of characters of a time; longer text is ignored."""
 
 _CHOICES = re.compile(r"<Choices\s([^<>]*)>")
 _ATTRIBUTE = re.compile(r"(?<!\S)(name|toName)\s*=\s*[\"']([^\"'<>]*)[\"']")
 
 
 async def _event_changes(event: models.Event, changes: Changes, request: Request) -> ChangeMaker:
-    """Recognise an event that is delivered twice, although Label Studio sends no key.
+    """Recognise an event that is delivered twice, although Label Studio sends no idempotency key.
 
-    An event with a time is the same if all of its content is; one that is older than the event
-    that gave the node its label changes nothing. An event without a time may be a return to an
-    earlier class: it is applied, which changes nothing if the node has the class already.
+    Two events with a time are equal if all their content is equal. An event that is older than the
+    event that gave the node its label changes nothing. An event without a time is always applied,
+    because it may set an earlier class again; this changes nothing if the node has the class
+    already.
     """
     times = [annotation.updated_at for annotation in event.annotations()]
     key = event_key(times, changes.key.content)
@@ -93,13 +94,13 @@ def predict(request: models.TasksToPredict, service: Served) -> models.TaskPredi
 async def handle_event(
     event: models.Event, changes: Annotated[ChangeMaker, Depends(_event_changes)]
 ) -> models.ModelVersion:
-    """Turn an annotation into a label; other events change nothing."""
+    """Convert an annotation to a label; other events change nothing."""
     return await _add_labels(changes, event.labels(), may_move=event.action == models.UPDATED)
 
 
 @TEACH.post("/train", status_code=201)
 async def train(request: models.AnnotatedTasks, changes: Changes) -> models.ModelVersion:
-    """Turn annotations of unlabelled nodes into labels: this makes one version."""
+    """Convert annotations of unlabelled nodes to labels. This makes one version."""
     labels = [
         models.task_label(task, annotation)
         for task in request.annotations
@@ -119,8 +120,9 @@ async def _add_labels(
 def _label(
     labels: dict[Any, tuple[Any, str | None]], may_move: bool, store: Store, intent: Intent
 ) -> Version:
-    """Make a version with these labels; return the newest one if it has them already."""
-    # Label Studio ignores errors of a webhook: while a candidate waits, add the label to it.
+    """Make a version with these labels; if the newest version has them already, return it."""
+    # Label Studio ignores errors of a webhook. So if a candidate version waits, add the label to
+    # it.
     intent = replace(intent, promote=intent.promote and store.waiting() is None)
     state = store.state(store.newest)
     given = {key_in(state.graph, str(key)): value for key, value in labels.items()}
@@ -152,7 +154,8 @@ def _key(graph: Graph, task: models.Task) -> Key | None:
 
 
 def _choice_names(label_config: str) -> tuple[str, str]:
-    """Return `name` and `toName` of the choices; XML parsers are unsafe for input of callers."""
+    """Return `name` and `toName` of the choices, without an XML parser: it is unsafe for callers'
+    input."""
     first, *rest = label_config.split("<!--")
     # Drop comments, which may contain old choices.
     shown = first + "".join(part.partition("-->")[2] for part in rest)
@@ -170,7 +173,7 @@ def event_key(times: Iterable[str | None], content: str) -> str | None:
     valid = [time for time in given if time and len(time) <= MAX_TIME and " " not in time]
     if not given or len(valid) < len(given):
         return None
-    # The oldest time, so that no annotation that is newer than one of them is dropped later.
+    # Use the oldest time of the event, so that no newer annotation is ignored later.
     return f"{KEY_PREFIX} {min(valid, key=_sortable)} {content}"
 
 

@@ -25,7 +25,7 @@ READ = router("nodes", Scope.READ)
 TEACH = router("nodes", Scope.TEACH)
 
 MAX_READ = 100
-"""Nodes in one response of `GET /v1/nodes`."""
+"""Maximum number of nodes in a response of `GET /v1/nodes`."""
 
 KeyText = Annotated[str, Query(min_length=1, max_length=1_000)]
 Cell = schemas.Text | int | float | bool | None | list[float]
@@ -39,21 +39,21 @@ class ReadNode(schemas.Model):
     """Node key."""
 
     text: str | None = Field(examples=["felt hat with a wide brim"])
-    """Start of its text; null without one."""
+    """Start of the node's text; null if it has no text."""
 
     label: str | None = Field(examples=["hats"])
-    """Label of the node; null without one."""
+    """Label of the node; null if it has no label."""
 
 
 class ReadNodes(schemas.VersionResponse):
     """Nodes of a version."""
 
     nodes: list[ReadNode]
-    """Nodes in the order of the keys, or of the table."""
+    """Nodes in the order of the requested keys, or of the table."""
 
 
 class EdgeType(schemas.Model):
-    """Neighbours of a node by edges of one type."""
+    """Neighbours of a node that are joined to it by edges of one type."""
 
     name: str = Field(examples=["bought together"])
     """Name of the edge type."""
@@ -62,7 +62,7 @@ class EdgeType(schemas.Model):
     """Number of neighbours."""
 
     nodes: list[ReadNode]
-    """Some of them."""
+    """Some of the neighbours."""
 
 
 class Neighbours(schemas.VersionResponse):
@@ -88,7 +88,7 @@ class NewRows(schemas.RequestModel):
     """Reason for the change, stored in the history."""
 
     dry_run: bool = False
-    """Only report what would change (status 200)."""
+    """Only report the effect of the change, without making a version (status 200)."""
 
 
 @READ.get("/nodes")
@@ -106,7 +106,8 @@ def nodes(
     ] = "",
     limit: Annotated[int, Query(description="Number of nodes.", ge=1, le=MAX_READ)] = 20,
 ) -> ReadNodes:
-    """Find nodes by words or by label, or read those with given keys; exact keys come first."""
+    """Find nodes by words or by label, or read the nodes with given keys; exact matches of keys
+    come first."""
     store, state = service.store, live.state
     if sum(map(bool, (words.strip(), key, label))) != 1:
         message = "Give words, keys or a label."
@@ -152,7 +153,7 @@ def _read(service: Service, live: Live, keys: list[Key]) -> list[ReadNode]:
     responses={200: {"model": RowsComparison, "description": "Dry run: nothing was changed"}},
 )
 async def grow(new: NewRows, changes: Changes, response: Response) -> Changed | RowsComparison:
-    """Add nodes and edges: this makes a version with a larger graph, unless it is a dry run."""
+    """Add nodes and edges. This makes a new version with a larger graph, unless it is a dry run."""
     tables = _table(new.nodes, "nodes"), _table(new.edges, "edges")
     if not new.dry_run:
         return await changes.response(partial(_grow, *tables), new.note)
@@ -169,7 +170,7 @@ def _grow(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
 
 
 def _table(rows: list[dict[str, Any]], what: str) -> Any:
-    """Return rows as a table in memory; the store would take text as the path of a file."""
+    """Return rows as a table in memory, because the store interprets text as the path of a file."""
     if not rows:
         return None
     names = dict.fromkeys(name for row in rows for name in row)

@@ -23,7 +23,7 @@ ROUTER = router("overview", Scope.READ)
 AUDIT = router("predictions", Scope.READ)
 
 MAX_MAPPED = 100_000
-"""Largest number of nodes on a map."""
+"""Maximum number of nodes on a map."""
 
 
 class ClassSummary(Model):
@@ -33,25 +33,25 @@ class ClassSummary(Model):
     """Class name."""
 
     labels: int = Field(examples=[16])
-    """Number of labels that the model learns from."""
+    """Number of training labels."""
 
     since: int = Field(examples=[1])
-    """Version that added the class."""
+    """Number of the version that added the class."""
 
     at: datetime
-    """Time of that version, in UTC."""
+    """Time when this version was made, in UTC."""
 
     held_out: int = Field(examples=[4])
-    """Number of held-out labels, which measure accuracy."""
+    """Number of held-out labels, which are used to measure accuracy."""
 
     accuracy: float | None = Field(examples=[0.75])
-    """Accuracy on its held-out labels; null without any."""
+    """Accuracy on the held-out labels of the class; null if it has none."""
 
     predicted: int = Field(examples=[120])
-    """Number of nodes that are predicted to belong to it."""
+    """Number of nodes that are predicted to belong to the class."""
 
     low_confidence: int | None = Field(examples=[31])
-    """Number of those predictions with a confidence below 0.9; null if the method cannot
+    """Number of these predictions with a confidence below 0.9; null if the method cannot
     abstain."""
 
 
@@ -65,10 +65,10 @@ class Summary(VersionResponse):
     """Type of the node keys."""
 
     nodes_predicted: int = Field(examples=[9295])
-    """Number of nodes that were predicted: all, or a random sample."""
+    """Number of nodes for which predictions were computed: all nodes, or a random sample."""
 
     held_out: int = Field(examples=[587])
-    """Number of held-out labels, which measure accuracy."""
+    """Number of held-out labels, which are used to measure accuracy."""
 
     accuracy: float | None = Field(examples=[0.988])
     """Held-out accuracy."""
@@ -78,7 +78,7 @@ class Summary(VersionResponse):
 
     share_of_known_classes: float | None = Field(examples=[0.81])
     """Estimated share of unlabelled nodes that belong to known classes; null without an estimate.
-    In an open world confidence is then the probability alone."""
+    Without an estimate, confidence is equal to probability in an open world, too."""
 
     classes: list[ClassSummary]
     """Classes in the order in which they were added."""
@@ -100,7 +100,7 @@ class MapNode(Model):
     """Predicted class."""
 
     label: str | None = Field(examples=[None])
-    """Label of the node; null without one."""
+    """Label of the node; null if it has no label."""
 
     confidence: float = Field(examples=[0.95])
     """Confidence of the prediction, as in `POST /v1/predict`."""
@@ -113,11 +113,13 @@ class MapNode(Model):
 
 
 class Map(VersionResponse):
-    """A random sample of nodes in the plane, and some labelled nodes of each class. Positions
-    depend on the graph only; predictions are those of the version."""
+    """Map of nodes in two dimensions: a random sample, and some labelled nodes of each class.
+
+    Positions depend on the graph only, predictions on the version.
+    """
 
     nodes: list[MapNode]
-    """The nodes."""
+    """Nodes on the map."""
 
 
 @ROUTER.get("/summary")
@@ -162,7 +164,8 @@ async def draw_map(
         int, Query(description="Number of nodes; more take longer.", ge=1, le=MAX_MAPPED)
     ] = NODES,
 ) -> Map:
-    """Draw nodes in the plane with their predictions; the first map of a graph takes long."""
+    """Return a map of nodes in two dimensions, with predictions; the first map of a graph takes
+    long."""
     key = live.cache_key, count
     return await service.responses.get("map", key, lambda: _map(service, live, count))
 

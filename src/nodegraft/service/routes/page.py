@@ -32,8 +32,8 @@ PAGE_FILES = {
 """URL path -> file; no other path leads to a file."""
 
 HEADERS = {
-    # Names of nodes may contain markup: only the page's own scripts run, with no other host.
-    # Images of Swagger UI are in its style sheet.
+    # Names of nodes may contain markup, so only scripts of the page itself may run, without other
+    # hosts. The style sheet of Swagger UI contains its images.
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; object-src 'none'",
     "X-Content-Type-Options": "nosniff",

@@ -40,7 +40,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 
 
 class PredictRequest(RequestModel):
-    """Nodes to predict."""
+    """Request to predict the classes of nodes."""
 
     keys: Keys | None = Field(default=None, examples=[["p7", "p9"]])
     """Node keys; omit them if you send `rows`."""
@@ -49,26 +49,26 @@ class PredictRequest(RequestModel):
         default=None, min_length=1, max_length=MAX_KEYS, examples=[None]
     )
     """Rows that are not in the graph, instead of `keys`: each has the columns that the store was
-    created from (null where a value is missing) and `edges`, a list such as
-    `[{"type": "needs", "target": "react"}]`. They are stored and logged nowhere, and each is scored
-    as if it was alone. A row is called by its key column or, without one, `row 1`, `row 2` …"""
+    created from (null where a value is missing) and `edges`, a list such as `[{"type": "needs",
+    "target": "react"}]`. They are neither stored nor logged, and each row is scored independently.
+    The response names a row by its key column or, without key column, `row 1`, `row 2` …"""
 
     top: int = Field(default=1, ge=1, le=100, examples=[3])
     """Number of classes for each node, the most probable first."""
 
     min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
-    """Abstain where confidence is lower: `reason` is then `below_confidence`."""
+    """Abstain if confidence is lower: `reason` is then `below_confidence`."""
 
     coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
-    """Also give a `set` of classes for each node that contains its class with this probability.
-    The first request for a version takes longer, because it calibrates on labels."""
+    """Also return a `set` of classes for each node, which contains its true class with this
+    probability. The first request for a version takes longer, because it calibrates on labels."""
 
     missing: Missing = Field(default="null", examples=["null"])
     """What to do with keys that are not in the graph: `null` gives a row without a class, with
     `reason` `unknown_key`; `skip` drops them; `error` refuses the whole request."""
 
     ignore_labels: bool = Field(default=False, examples=[False])
-    """Whether `class` is the prediction also for labelled nodes."""
+    """Whether `class` is the prediction even for labelled nodes, instead of their label."""
 
 
 @ROUTER.post(
@@ -97,7 +97,8 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     if _prefers_arrow(http.headers.get("Accept", "")):
         stream = _stream(found, live.fields | world | notes)
         return Response(stream, media_type=ARROW, headers=vary)
-    # Plain rows and pydantic's encoder: objects for each node, or `json`, make large batches slow.
+    # Use plain rows and pydantic's encoder, because objects for each node, or `json`, make large
+    # batches slow.
     content = to_json(live.fields | world | {"predictions": found.to_rows()} | notes)
     return Response(content, media_type="application/json", headers=vary)
 
@@ -144,7 +145,7 @@ def _predict_keys(
 
 
 def _require_key_type(graph: Graph, keys: list[Key]) -> None:
-    """Refuse keys that are all of the wrong type: a mistake of the caller, not unknown nodes."""
+    """Refuse a request whose keys all have the wrong type: the caller made a mistake."""
     wanted = str if graph.has_text_keys else int
     if keys and not any(isinstance(key, wanted) for key in keys):
         own, other = ("text", "integer") if graph.has_text_keys else ("integer", "text")

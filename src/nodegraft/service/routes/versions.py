@@ -22,32 +22,32 @@ ADMIN = dependencies.router("versions", Scope.ADMIN)
 
 
 class ListedVersion(Model):
-    """A version."""
+    """Version in a list."""
 
     number: int = Field(examples=[3])
-    """Its number."""
+    """Number of the version."""
 
     parent: int | None = Field(examples=[2])
-    """Version that was changed."""
+    """Number of the version that was changed."""
 
     action: str = Field(examples=["add"])
-    """Name of the command."""
+    """Name of the command that made the version."""
 
     at: datetime
-    """Time in UTC."""
+    """Time when the version was made, in UTC."""
 
     graph: str
-    """Hash of its graph."""
+    """Hash of the graph."""
 
     labels: str
-    """Hash of its labels."""
+    """Hash of the labels."""
 
     model: str
-    """Hash of its model."""
+    """Hash of the model."""
 
 
 class Versions(VersionResponse):
-    """Versions of a store."""
+    """List of versions of a store."""
 
     live: int = Field(examples=[2])
     """Number of the live version in the store."""
@@ -56,14 +56,14 @@ class Versions(VersionResponse):
     """Number of the newest version, which the next change builds on."""
 
     candidate: int | None = Field(examples=[3])
-    """Number of the candidate version, which waits for review; null without one."""
+    """Number of the candidate version, which waits for review; null if there is none."""
 
     versions: list[ListedVersion]
     """Versions, newest first."""
 
 
 class History(VersionResponse):
-    """Changes of a store."""
+    """History of the changes of a store."""
 
     history: list[HistoryEntry]
     """Changes, newest first."""
@@ -71,8 +71,9 @@ class History(VersionResponse):
 
 @READ.get("/versions")
 def versions(service: dependencies.Served, limit: dependencies.Limit = 100) -> Versions:
-    """List versions, and which of them is live."""
-    # Read at one moment: otherwise a promotion meanwhile could make the live version wait.
+    """List versions, and the numbers of the live, newest and candidate version."""
+    # Read all of this at once: otherwise, after a promotion in between, the live version could be
+    # listed as the candidate.
     heads, rows = service.store.parts.journal.overview()
     candidate, names = heads.candidate, ListedVersion.model_fields
     return Versions(
@@ -108,7 +109,7 @@ async def promote(
     ] = False,
     note: dependencies.Note = "",
 ) -> Promoted:
-    """Make a version live; nothing happens if it is live already."""
+    """Promote a version, which makes it live; nothing happens if it is live already."""
 
     intent = Intent(author=caller.name, note=note)
     version, last = await service.writer.run(partial(_promote, number, only_candidate, intent))
@@ -119,7 +120,7 @@ async def promote(
 async def discard(
     number: dependencies.Number, changes: dependencies.Changes, note: dependencies.Note = ""
 ) -> Changed:
-    """Discard the candidate version: this makes a version equal to the live one."""
+    """Discard the candidate version. This makes a new version that is equal to the live version."""
     if changes.key.promote:
         message = "The version that a discard makes equals the live one."
         raise HttpError(422, "invalid_request", message, "Omit promote=true.")

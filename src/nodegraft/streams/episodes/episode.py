@@ -17,7 +17,7 @@ class Episode:
     """Support nodes of the classes of each task, oldest task first; each class is in one task."""
 
     query: NodeLabels
-    """Query nodes of the same classes, which are classified among the classes of all tasks."""
+    """Query nodes of the classes of all tasks; their class is predicted among all these classes."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -46,8 +46,8 @@ def split_support_query(
 
     Args:
         rows: Nodes of the class.
-        shots: Number of support nodes; fewer if no query node would be left. The node of a class of
-            one node is a support node.
+        shots: Number of support nodes; fewer if no query node would be left. If the class has a
+            single node, it is a support node.
         queries: Maximum number of query nodes.
         generator: Random generator for the choice of nodes.
     """

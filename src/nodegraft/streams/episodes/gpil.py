@@ -63,7 +63,7 @@ class GPIL:
     def _round(self, generator: np.random.Generator) -> Iterator[Episode]:
         order = generator.permutation(self.pseudo_novel).tolist()
         cached: list[NodeLabels] = []
-        # Query nodes are drawn from all nodes of a class except its cached support nodes.
+        # Draw query nodes from all nodes of a class except its support nodes of this round.
         others: dict[str, NDArray[np.int64]] = {}
         for start in range(0, len(order) - self.ways + 1, self.ways):
             supports = {}

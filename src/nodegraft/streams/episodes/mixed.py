@@ -1,4 +1,4 @@
-"""Mixed episodes: some known classes have few of their labels, the others all."""
+"""Mixed episodes: some known classes have few of their labels, the other classes have all."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ MAX_CLASSES = 100
 """Maximum number of known classes in the episodes."""
 
 MAX_QUERIES = 8000
-"""Maximum number of query nodes; more would need more memory for scores without better results."""
+"""Maximum number of query nodes; more query nodes would need more memory but not improve
+results."""
 
 MIN_CLASSES = 4
-"""Minimum number of known classes, because they are halved twice."""
+"""Minimum number of known classes, because the classes are divided into halves twice."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def mixed_episodes(
 
     The classes of the first task have all their labels, and held-out nodes as queries. The classes
     of the second task have ``shots`` labels, like new classes, and all their other nodes as
-    queries. The nodes of classes that are not in an episode are its queries of unknown classes. All
+    queries. Nodes of classes that are not in an episode are its query nodes of unknown classes. All
     queries are from one sample of the nodes, so large classes have more queries.
 
     Args:
@@ -68,8 +69,8 @@ def _mixes(
 ) -> Iterator[tuple[list[str], list[str], int]]:
     """Yield the classes of each episode, its new classes, and their number of labels.
 
-    Episodes have all classes, or one half of them, so that their number varies. In each of these
-    sets there is an episode without new classes, and one with each half of the set as new classes.
+    Episodes have all classes, or one half of them, so that their number varies. Each of these sets
+    gives an episode without new classes, and two episodes in which one half of the set is new.
     """
     half = len(classes) // 2
     for present in (classes, classes[:half], classes[half:]):

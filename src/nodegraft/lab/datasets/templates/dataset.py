@@ -73,7 +73,8 @@ class LoadedDataset:
 
         Args:
             seed: Seed that selects the roles of classes and the order of rows.
-            arrival: Which nodes exist in a session, as in :class:`nodegraft.ClassStream`.
+            arrival: Arrival of nodes: which nodes are visible in each session, as in
+                :class:`nodegraft.ClassStream`.
             setting: Number of classes of each role; None uses the dataset's setting.
             many_shot: Whether 60 % of the nodes of new classes are labelled instead of a few.
             node_seed: Seed that selects the labelled nodes; None uses ``seed``.
@@ -106,7 +107,7 @@ class Dataset(ABC):
     summary: ClassVar[str]
     """Description of the dataset in one line."""
     citation: ClassVar[str] = ""
-    """Source of the dataset."""
+    """Publication or site from which the dataset comes."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders to search, below the data folder; the first with all required files is used."""
     required_files: ClassVar[tuple[str, ...]] = ()
@@ -122,13 +123,14 @@ class Dataset(ABC):
         """Parse the raw files.
 
         Args:
-            files: Paths of the files by name; optional files may be absent.
+            files: File name -> path of the raw file; optional files may be absent.
         """
 
     def load(
         self, root: str | Path | None = None, cache: str | Path | None = None
     ) -> LoadedDataset:
-        """Load the dataset from the cache; parse it and write the cache if it is not there.
+        """Load the dataset from the cache; if it is not cached, parse the raw files and write the
+        cache.
 
         Args:
             root: Folder that holds the data folders; by default the environment variable
@@ -138,7 +140,8 @@ class Dataset(ABC):
         """
         files = self.locate(root)
         place = _cache_folder(cache) / f"{self.name}-{self._inputs_hash(files)}"
-        # A damaged, read-only or concurrently written cache costs time, but the result is the same.
+        # If the cache is damaged, read-only or written by another process, loading is slower, but
+        # its result does not change.
         if place.exists():
             with suppress(CheckpointError):
                 return replace(_read(place), options=asdict(self))
@@ -162,7 +165,7 @@ class Dataset(ABC):
         raise MissingFileError(self.name, self.required_files, looked)
 
     def _inputs_hash(self, files: dict[str, Path]) -> str:
-        # The parser's code is hashed too, so that editing it invalidates the cache.
+        # Hash the parser's code, too, so that editing it invalidates the cache.
         package = Path(__file__).parents[3]
         code = {
             path

@@ -24,7 +24,7 @@ class MatlabNodes:
     """Nodes of a MATLAB file."""
 
     ids: NDArray[np.int64]
-    """Node ids as in the network file."""
+    """Node ids, as they occur in the network file."""
 
     classes: NDArray[np.int64]
     """Class number of each node."""
@@ -79,10 +79,11 @@ class MatlabDataset(Dataset):
     public_setting: ClassVar[Setting]
     """Setting of the split if only the test half is available."""
     published: ClassVar[str]
-    """The paper's split, as text."""
+    """Description of the paper's split."""
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the training and the test half; without the training half, add a note."""
+        """Parse the training and the test half; if the training half is missing, add a note about
+        it."""
         network, test = self.required_files
         (train,) = self.optional_files
         nodes = MatlabNodes.read(files[test])
@@ -91,7 +92,7 @@ class MatlabDataset(Dataset):
         order = np.argsort(nodes.ids, kind="stable")
         keys = NodeKeys(nodes.ids[order])
         ends = np.loadtxt(files[network], dtype=np.int64, ndmin=2)
-        # Rows have length 1, as in the other text graphs, so that long texts do not dominate.
+        # Scale rows to length 1, as in other text graphs, so that long texts have no larger weight.
         words = normalise_rows(nodes.counts[order])
         graph = Graph.from_parts(keys, words, adjacency_between(keys, ends))
         return LoadedDataset(

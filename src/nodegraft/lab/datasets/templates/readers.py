@@ -42,7 +42,7 @@ def read_raw(files: Iterable[Path], folder: str, make: Callable[[str], Any]) -> 
         raw.mkdir(parents=True)
         for path in files:
             (raw / path.name).symlink_to(path.resolve())
-        # PyG prints its progress to standard error, which a library should not do.
+        # Suppress the progress that PyG prints to standard error: a library should not print.
         with contextlib.redirect_stderr(io.StringIO()):
             return make(root)[0]
 
@@ -107,7 +107,7 @@ def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
     [['0', 'a "b'], ['1', '']]
 
     Args:
-        path: The file, which is xz-compressed if its name ends in ``.xz``.
+        path: File to read; it must be xz-compressed if its name ends in ``.xz``.
         fields: Number of fields that each line must have.
     """
     for number, line in enumerate(_lines(path), start=1):
@@ -153,10 +153,10 @@ def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
     [[2.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
     Args:
-        texts: Text of each node: its pairs, separated by spaces.
+        texts: Text of each node: ``column:count`` pairs, separated by spaces.
         columns: Number of columns of the matrix.
     """
-    # Python lists of some million numbers would take ten times the memory of arrays.
+    # Use arrays: Python lists of some million numbers would need ten times as much memory.
     words, counts, ends = array("q"), array("q"), array("q", [0])
     for text in texts:
         for pair in text.split():
@@ -206,11 +206,11 @@ class TypedEdge(NamedTuple):
 
 
 def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdge]:
-    """Yield the edge of each line, which has source, target and edge type.
+    """Yield an edge for each line of a file, which has source, target and edge type.
 
     Args:
-        path: File of tab-separated lines.
-        kinds: Allowed edge types, each with whether its edges have a direction.
+        path: File with tab-separated fields.
+        kinds: Allowed edge type -> whether its edges have a direction.
     """
     for source, target, kind in read_rows(path, 3):
         if kind not in kinds:

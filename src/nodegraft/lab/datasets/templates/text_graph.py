@@ -41,7 +41,7 @@ class TextNode:
 
 
 class Labelled(Protocol):
-    """Record with a class label."""
+    """Type of a record with a class label."""
 
     @property
     def label(self) -> str:

@@ -7,16 +7,17 @@ from nodegraft.analysis.rendering.drawing import Axes, Figure, SubFigure, shorte
 from nodegraft.base.errors import ParameterError
 from nodegraft.methods.hag_meta import Attention
 
-# Colour-blind readers can distinguish this blue and orange (Okabe and Ito), also in greyscale.
+# Colour-blind readers can distinguish this blue and orange (Okabe and Ito), even in greyscale.
 MORE, LESS = "#0072B2", "#E69F00"
 
 # Sizes in inches: height of a bar, width of a column of classes, height of a panel's title and
 # axis.
 LINE, COLUMN, MARGIN = 0.16, 3.4, 1.0
-# Heights in lines: the name of a class above its bars, and the gap below them.
+# Heights in lines of text: the name of a class above its bars, and the gap below the bars.
 NAME, GAP = 1.0, 0.6
 LINES_A_COLUMN, MOST_COLUMNS = 60, 4
-# A class with more than 2 * ENDS supports shows only its ENDS heaviest and ENDS lightest.
+# Of a class with more than 2 * ENDS supports, only the ENDS heaviest and the ENDS lightest are
+# drawn.
 ENDS = 6
 # Maximum lengths of labels in characters; TASK_LENGTH is multiplied by the number of columns.
 KEY_LENGTH, CLASS_LENGTH, TASK_LENGTH = 16, 24, 21
@@ -45,7 +46,8 @@ class ClassBars:
 
     @property
     def title(self) -> str:
-        """Name of the class; if some supports are not drawn, also how many of them are."""
+        """Name of the class; if some supports are not drawn, also the number of supports that are
+        drawn."""
         fraction = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(fraction)) + fraction
 
@@ -63,7 +65,7 @@ def draw_attention(attention: Attention) -> Figure:
     ['p2', 'p1']
 
     Args:
-        attention: The attention of a model that has learned new classes.
+        attention: Attention weights of a model that has learned new classes.
     """
     if not attention.nodes:
         raise ParameterError(
@@ -75,7 +77,7 @@ def draw_attention(attention: Attention) -> Figure:
     heights = [LINE * lines + MARGIN, 1.3 * LINE * len(attention.tasks) + MARGIN]
     width = max(2, len(columns))
     figure = Figure(figsize=(COLUMN * width, sum(heights)))
-    # The padding keeps the numbers of one column apart from the keys of the next.
+    # The padding separates the numbers of a column from the keys of the next column.
     figure.set_layout_engine("constrained", w_pad=0.12)
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
     _draw_nodes(above, columns, lines, "class" if _sum_to_1_in_a_class(attention) else "session")
@@ -106,7 +108,7 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
 
 
 def _sum_to_1_in_a_class(attention: Attention) -> bool:
-    # With nla_normalise="session", weights sum to 1 over all supports of a session instead.
+    # With nla_normalise="session", weights sum to 1 over all supports of a session, not of a class.
     totals = (sum(weights.values()) for weights in attention.nodes.values())
     return all(isclose(total, 1.0, abs_tol=1e-3) for total in totals)
 
@@ -135,8 +137,8 @@ def _columns(rows: list[ClassBars]) -> list[list[ClassBars]]:
     columns: list[list[ClassBars]] = [[] for _ in range(count)]
     before = 0.0
     for row in rows:
-        # The middle of a class selects its column, so that no column exceeds its share by more than
-        # half a class.
+        # A class is drawn in the column that contains its middle, so that no column exceeds its
+        # share by more than half a class.
         columns[int(count * (before + row.lines / 2) / total)].append(row)
         before += row.lines
     return [column for column in columns if column]
@@ -190,7 +192,7 @@ def _draw_tasks(panel: SubFigure, attention: Attention, limit: int) -> None:
         "weight, sums to 1 over the tasks",
     )
     weights = [weight for _, weight in attention.tasks]
-    # If the model has unlearned its base classes, the first task is few-shot too.
+    # If the base classes were removed from the model, the first task is few-shot, too.
     first = int(attention.tasks[0][0][0] in attention.nodes)
     labels = [
         task_label(names, session, limit)
@@ -218,11 +220,12 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
 
 
 def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
-    # Weights are 32-bit floats: rounding must not make equal weights look smaller than equal.
+    # Weights are 32-bit floats. Tolerate rounding errors, so that equal weights are not drawn as
+    # small.
     colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
     axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
-    # Numbers have their own column: at the ends of bars, the vertical line would cross them.
+    # Draw numbers in their own column: at the ends of bars, the vertical line would cross them.
     right = axes.get_yaxis_transform()
     for centre, weight in zip(centres, weights, strict=True):
         number = f"{weight:.3f}"

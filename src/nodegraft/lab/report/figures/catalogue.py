@@ -22,7 +22,8 @@ class FigureKind:
     """Explanation below the heading: which direction is better, what marks and lines mean."""
 
     draw: Callable[[str, Mapping[str, Sequence[Record]], Styles], list[Picture]]
-    """Function that draws one dataset from its name, its records by method, and the styles."""
+    """Function that draws the figure of a dataset from its name, its records by method, and the
+    styles."""
 
 
 FIGURES = {
@@ -74,7 +75,7 @@ def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[s
     {'curves': []}
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
         styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     for name in names:

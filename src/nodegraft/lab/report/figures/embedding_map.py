@@ -17,7 +17,7 @@ from nodegraft.base.errors import DataError
 
 SHAPES = ("o", "^", "s", "v", "P", "X")
 
-# Row of a map file, with keys method, x, y, class, kind, session and is_prototype.
+# Type of a row of a map file, with keys method, x, y, class, kind, session and is_prototype.
 Point = Mapping[str, Any]
 
 
@@ -35,7 +35,7 @@ class EmbeddingMap:
     """Number of the last session that the method learned before nodes were embedded."""
 
     command: str
-    """Command that makes the map file."""
+    """Command that reproduces the map file."""
 
     points: Sequence[Point]
     """Rows of the map file: nodes and class prototypes."""
@@ -56,7 +56,7 @@ class EmbeddingMap:
     @cached_property
     @drawing.figure_style
     def pictures(self) -> list[drawing.Picture]:
-        """One figure for each method."""
+        """Figures of the map, one for each method."""
         return [self._panel(method) for method in dict.fromkeys(p["method"] for p in self.points)]
 
     def _panel(self, method: str) -> drawing.Picture:

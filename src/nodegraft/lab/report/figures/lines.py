@@ -1,4 +1,5 @@
-"""Figures with a line for each method: over sessions, coverage or sizes of sessions."""
+"""Figures with a line for each method: accuracy or error over sessions, coverage or session
+sizes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from nodegraft.lab.report import groups
 from nodegraft.lab.report.figures.styles import Styles
 
 Runs = Mapping[str, Sequence[groups.Record]]
-# Axis label, name of the size that varies, name of the size that is fixed.
+# Panels of the figure: axis label, name of the size that varies, name of the size that is fixed.
 STUDIES = (
     ("labels of a new class (K)", "shots", "ways"),
     ("new classes a session (N)", "ways", "shots"),
@@ -22,7 +23,7 @@ STUDIES = (
 
 
 class Line(NamedTuple):
-    """Data of the line of one method."""
+    """Data of the line that is drawn for one method."""
 
     x: Sequence[float]
     """Positions on the horizontal axis."""
@@ -35,9 +36,9 @@ class Line(NamedTuple):
 
 
 def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw accuracy by session with 95 % bands.
+    """Draw accuracy by session, with bands that show 95 % intervals.
 
-    The best grey line is labelled too if it ends above a line with a style.
+    The best grey line is also labelled if it ends above a line with a style.
 
     Args:
         styles: Styles of highlighted methods by name; other methods are thin and grey.
@@ -85,7 +86,7 @@ def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture
 
 
 def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw last accuracy over K at the usual N, and over N at the usual K.
+    """Draw accuracy after the last session over K at the usual N, and over N at the usual K.
 
     K is the number of labels of a new class, N the number of new classes per session.
 
@@ -138,15 +139,15 @@ def error_by_coverage(runs: Sequence[groups.Record]) -> dict[float, float]:
 def accuracies_by_size(
     runs: Sequence[groups.Record], varied: str, fixed: str, fixed_size: int
 ) -> dict[int, list[float]]:
-    """Return the last accuracies of runs by the varied size, while the other size is fixed.
+    """Return last accuracies of runs for each value of the varied size; the other size is fixed.
 
     >>> run = {"setting": {"ways": 3, "shots": 5}, "summary": {"last_accuracy": 0.5}}
     >>> accuracies_by_size([run], "shots", "ways", 3), accuracies_by_size([run], "shots", "ways", 5)
     ({5: [0.5]}, {})
 
     Args:
-        varied: Which size differs between runs: "ways" or "shots".
-        fixed: Which size is fixed: "shots" or "ways".
+        varied: Size that differs between runs: "ways" or "shots".
+        fixed: Size that is fixed: "shots" or "ways".
         fixed_size: Value of the fixed size; runs with another value are left out.
     """
     chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
@@ -158,15 +159,15 @@ def accuracies_by_size(
 
 
 def usual_size(runs: Sequence[groups.Record], varied: str, fixed: str) -> int:
-    """Return the value of the fixed size that was measured with most values of the varied size.
+    """Return the value of the fixed size for which most values of the varied size were measured.
 
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
     >>> usual_size(runs, "shots", "ways")
     3
 
     Args:
-        varied: Which size differs between runs: "ways" or "shots".
-        fixed: Which size is fixed: "shots" or "ways".
+        varied: Size that differs between runs: "ways" or "shots".
+        fixed: Size that is fixed: "shots" or "ways".
     """
     pairs = groups.unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)
@@ -190,7 +191,7 @@ def _draw_lines(
         colour, dashes, marker = styles[name].colour, styles[name].dashes, styles[name].marker
         axes.plot(x, y, dashes, color=colour, marker=marker, markersize=3.5)
         if half_widths:
-            # A Student's t interval can extend below 0 % or above 100 %.
+            # Clip the interval, because a Student's t interval can extend below 0 % or above 100 %.
             low, high = (np.clip(end, 0.0, 100.0) for end in _ends(y, half_widths))
             if whiskers:
                 axes.errorbar(x, y, (y - low, high - y), color=colour, ls="", capsize=2)

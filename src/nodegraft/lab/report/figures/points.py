@@ -1,4 +1,5 @@
-"""Figures with a point for each method: accuracy against cost, effect sizes, recommendation."""
+"""Figures with a point for each method: accuracy by cost, differences to the best,
+recommendation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,21 +18,23 @@ from nodegraft.lab.report.recommendation import Recommendation
 Runs = Mapping[str, Sequence[groups.Record]]
 # Method name -> (seconds per session, last accuracy in percent)
 Points = Mapping[str, tuple[float, float]]
-# Sizes in inches: width of a figure, height of a row, height of the axis below the rows. Figures
-# of the first screen use the large sizes.
+# Sizes in inches: width of a figure, height of a row, height of the axis below the rows. Figures at
+# the top of the report use the large sizes.
 WIDTH, ROW, MARGIN = 4.6, 0.19, 0.9
 LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Difference of a method to the best method on a graph, in points, paired by seed."""
+    """Difference between a method and the best method on a graph, in percentage points, paired by
+    seed."""
 
     name: str
     """Name of the method."""
 
     difference: float
-    """Last accuracy of the method minus that of the best method, mean over seeds."""
+    """Accuracy of the method after the last session minus that of the best method; mean over
+    seeds."""
 
     half_width: float
     """Half the width of the 95 % interval of `difference`."""
@@ -69,10 +72,10 @@ def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
         axes.plot(*point, style.marker, color=style.colour, markersize=size)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    # The labels of minor ticks would show TeX source.
+    # Hide the labels of minor ticks, which would show TeX source.
     axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.12, y=0.1)
-    # Labels of important methods are placed first.
+    # Place the labels of important methods first.
     order = sorted(points, key=lambda name: (name not in front, name not in styles))
     coloured = {name: styles[name].colour for name in styles if styles[name].is_coloured}
     labels = {name: (*points[name], coloured.get(name, INK)) for name in order}
@@ -159,7 +162,7 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 @figure_style
 def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Picture:
-    """Draw accuracies on each dataset: winner, runner-up, paper's method; others are grey."""
+    """Draw accuracies on each dataset: winner, runner-up and paper's method, and others in grey."""
     graphs = recommendation.graphs
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     figure, axes = panel("After the last session", "macro accuracy, %", size=size)

@@ -19,7 +19,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True)
 class LineStyle:
-    """Style of a method in figures. Two styles never differ in colour alone."""
+    """Style of a method in figures. Two styles never differ only in colour."""
 
     colour: str
     """Colour of `drawing` as ``#RRGGBB``, which the page replaces by a CSS variable."""
@@ -32,11 +32,11 @@ class LineStyle:
 
     @property
     def is_coloured(self) -> bool:
-        """Whether the colour is not grey."""
+        """Whether the style has a colour other than grey."""
         return self.colour != GREY
 
 
-# Map method names to styles.
+# Method name -> style.
 Styles: TypeAlias = Mapping[str, LineStyle]
 
 DEFAULT_STYLE = LineStyle(GREY, "-", "o")
@@ -46,15 +46,16 @@ DEFAULT_STYLE = LineStyle(GREY, "-", "o")
 def highlighted_methods(groups: Groups) -> list[str]:
     """Return the methods that figures highlight, in the order of the suite.
 
-    These are the methods with more than half of the highest number of runs, and the best other
-    method. If these are too many, the best methods and the paper's method are returned instead.
+    A method is highlighted if it has more than half of the highest number of runs, and so is the
+    best of the others. If these are too many methods, the best methods and the paper's method are
+    returned instead.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> highlighted_methods({("gentoo", name, "strict"): [run] for name in ("a", "b")})
     ['a', 'b']
 
     Args:
-        groups: Run records, as grouped by group().
+        groups: Run records, grouped by group().
     """
     best = ranking(groups)
     counts = run_counts(groups)
@@ -82,7 +83,7 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
         first: Methods that get the first styles, such as the winner, in this order.
     """
     counts = Counter(chain.from_iterable(highlighted))
-    # Sorting is stable: equally frequent methods keep the order in which sections list them.
+    # Sorting is stable, so equally frequent methods keep the order in which sections list them.
     names = unique([*first, *sorted(counts, key=lambda name: -counts[name])])
     if PAPERS_METHOD not in names:
         return {name: _style(place) for place, name in enumerate(names)}
@@ -95,8 +96,9 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
 def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] = ()) -> Styles:
     """Return the styles of the methods that one section highlights; others are thin and grey.
 
-    Highlighted are methods with a colour, methods that the section itself highlights, and variants
-    of one method. Variants exist in this section only, and get colours that it does not use yet.
+    The section highlights methods that have a colour in the report, methods that it highlights
+    itself, and variants of one method. Variants exist in this section only, and get colours that
+    the section does not use yet.
 
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> groups = {("gentoo", name, "strict"): [run] for name in ("no diffusion", "graft")}
@@ -105,8 +107,8 @@ def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] 
     [0, 1]
 
     Args:
-        styles: The styles of the whole report; see assign_styles().
-        groups: Run records of the section, as grouped by group().
+        styles: Styles of the whole report; see assign_styles().
+        groups: Run records of the section, grouped by group().
         variants: Names of entries that are variants of one method, not separate methods.
     """
     merged = merge_settings(groups)

@@ -117,7 +117,7 @@ class HAGNetwork(WeightedPrototypeLearner):
         if self.options.tla != "off":
             shares = self.weigh_tasks(tasks)
             if self.options.tla_goal == "large-loss":
-                # The values do not change, but the gradient of the attention changes its sign.
+                # This changes no values, only the sign of the gradient of the attention.
                 shares = 2.0 * shares.detach() - shares
         weights = class_weights(shares, [len(task) for task in tasks], self.options.tla_scale)
         return task_weighted_cross_entropy(scores, targets, weights), shares

@@ -31,7 +31,7 @@ class EpisodeLoss:
 class Learner(nn.Module, Generic[Memory]):
     """Base class of networks around an encoder that learn classes from their supports.
 
-    A session, in a rehearsal or in use, is one call of :meth:`learn` and one of :meth:`score`.
+    A session, real or in a rehearsal, is one call of :meth:`learn` and one call of :meth:`score`.
 
     Args:
         encoder: Encoder of the nodes; it is trained with the network.

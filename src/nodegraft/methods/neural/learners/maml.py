@@ -23,7 +23,7 @@ HEAD = "head"
 """Name of the classifier's weights in a dictionary that also has the encoder's weights."""
 
 Weights = dict[str, Tensor]
-"""Weights of encoder and head by name."""
+"""Name -> weights of encoder and head."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class InnerLoop:
     r"""Learning rate of a gradient step (:math:`\alpha`)."""
 
     steps: int = 10
-    """Number of gradient steps in an episode of meta-training."""
+    """Number of gradient steps in each meta-training episode."""
 
     test_steps: int = 100
     """Number of gradient steps in a session, which has more classes than an episode."""
@@ -104,7 +104,7 @@ class MAML(Learner[AdaptedModel]):
     Args:
         encoder: Encoder whose weights are meta-learned.
         inner_loop: Settings of the adaptation to a task.
-        seeds: Seeds of the selection of stored supports of the first classes.
+        seeds: Seeds for selecting the stored supports of the first classes.
     """
 
     def __init__(self, encoder: Encoder, inner_loop: InnerLoop, seeds: Seeds) -> None:
@@ -149,7 +149,7 @@ class MAML(Learner[AdaptedModel]):
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: AdaptedModel) -> Tensor:
         """Return the adapted head's scores of embeddings by the adapted encoder."""
         hidden = self.embed_adapted(view, rows, memory.weights)
-        # Double precision, so that scores of a node do not depend on its batch.
+        # Use double precision, so that scores of a node do not depend on its batch.
         return hidden.double() @ memory.weights[HEAD].double().T
 
     def embed_adapted(self, view: GraphView, rows: NDArray[np.int64], weights: Weights) -> Tensor:

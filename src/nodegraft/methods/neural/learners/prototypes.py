@@ -168,8 +168,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
         queries: NDArray[np.int64] | None = None,
         dropout: float = 0.0,
     ) -> "EpisodeEmbeddings":
-        # Encoder and node-level attention share a neighbourhood. Extracting a smaller one for the
-        # attention would cost more than it saves.
+        # Encoder and node-level attention share a neighbourhood. Extracting a smaller neighbourhood
+        # for the attention would cost more than it saves.
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
         neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
