@@ -1,4 +1,4 @@
-"""Model cards: a store writes one after each promotion; an error in writing is only logged."""
+"""Model cards, which a store writes after each promotion; errors in writing are only logged."""
 
 import logging
 import shlex
@@ -50,14 +50,15 @@ class ModelCards:
         return card_of(self._parts.state(version), history, first, names, live, pruned)
 
     def path(self, number: int) -> Path:
-        """Return the path of a version's card in the store, whether or not the card exists."""
+        """Return the path of a version's card in the store, even if the card does not exist."""
         return self._parts.place / CARDS / f"version-{number}.md"
 
     def write(self, number: int) -> Path:
         """Write the card of a version into the store, unless it exists; return its path."""
         path = self.path(number)
         if not path.exists():
-            # Drawing is slow to import, and not needed if the card exists.
+            # Import here, because the drawing module is slow to import and not needed if the card
+            # exists.
             from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(self.card(number), self._parts.place.resolve().name, path.stem)
@@ -86,7 +87,7 @@ class ModelCards:
         thread.start()
 
     def close(self) -> None:
-        """Wait for cards that are being written, up to CLOSE_SECONDS."""
+        """Wait up to CLOSE_SECONDS for cards that are being written."""
         for thread in self._threads:
             thread.join(CLOSE_SECONDS / len(self._threads))
             if thread.is_alive():

@@ -137,7 +137,7 @@ class StoreViews:
         *,
         ax: "Axes | None" = None,
     ) -> "Axes":
-        """Plot accuracy over predicted probability: a reliability diagram.
+        """Plot accuracy against predicted probability (reliability diagram).
 
         Args:
             labels: See :meth:`plot_confusion`.
@@ -153,7 +153,7 @@ class StoreViews:
     def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
         """Plot held-out accuracy by version with 95 % intervals.
 
-        Markers of versions that are or were live are filled.
+        Filled markers show versions that are or were live.
 
         Args:
             ax: Axes to draw into; None for a new figure.
