@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
 MAX_SEARCHED_KEYS = 100_000
-"""Largest number of nodes in a graph for suggesting keys that are similar to a misspelt key."""
+"""Maximum number of nodes in a graph for suggesting keys that are similar to a misspelt key."""
 
 _DURATION = re.compile(r"(\d{1,5})([dh])")
 _UNITS = {"d": "days", "h": "hours"}

@@ -275,7 +275,7 @@ class TableOptions:
     """Names of text encoders; None for TF-IDF."""
 
     min_documents: MinDocuments = 3
-    """Least number of texts that contain a word; rarer words are ignored."""
+    """Minimum number of texts that contain a word; rarer words are ignored."""
 
     key: KeyColumn = "key"
     """Column with the node key."""

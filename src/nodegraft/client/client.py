@@ -21,7 +21,7 @@ NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
 """Error codes of changes that are not retried, because they would fail again."""
 
 LONGEST_PAUSE = 30.0
-"""Largest number of seconds between two attempts."""
+"""Maximum number of seconds between two attempts."""
 
 Json = dict[str, Any]
 
@@ -63,7 +63,7 @@ class Client(Calls[Json]):
         url: URL of the service.
         token: API token, from ``nodegraft token add``; None for a service without tokens.
         timeout: Seconds to wait for a response. A change of a large store can take minutes.
-        attempts: Largest number of attempts per request.
+        attempts: Maximum number of attempts per request.
         options: Further options of ``httpx2.Client``, such as ``verify`` or ``proxy``.
     """
 
@@ -133,7 +133,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
         url: URL of the service.
         token: API token; None for a service without tokens.
         timeout: Seconds to wait for a response.
-        attempts: Largest number of attempts per request.
+        attempts: Maximum number of attempts per request.
         options: Further options of ``httpx2.AsyncClient``.
     """
 
@@ -201,7 +201,7 @@ def outcome(
         call: Call that was sent.
         response: Response, or the error if there is none.
         attempt: Number of attempts so far.
-        attempts: Largest number of attempts.
+        attempts: Maximum number of attempts.
     """
     if isinstance(response, httpx2.RequestError):
         if attempt < attempts:

@@ -8,7 +8,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.client.calls import ARROW, Call, Key, listed
 
 MAX_KEYS = 10_000
-"""Largest number of keys in a request."""
+"""Maximum number of keys in a request."""
 
 
 def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:

@@ -129,8 +129,7 @@ class TableUpdates:
 
     @contextmanager
     def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
-        """Yield a graph of complete tables; a graph on disk is deleted at the end of the
-        context."""
+        """Yield a graph of complete tables; delete a graph on disk at the end of the context."""
         before = self._parts.state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):
             raise StoreError(

@@ -57,8 +57,9 @@ class Prediction(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions(VersionResult):
-    """Predictions in the order of the requested keys. A table has the columns `class_1`,
-    `probability_1` … instead of `top`.
+    """Predictions in the order of the requested keys.
+
+    A table has the columns `class_1`, `probability_1` … instead of `top`.
 
     Args:
         world: Whether nodes may belong to unknown classes, which changes the meaning of confidence.

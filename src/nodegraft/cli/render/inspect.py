@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 TEXT_WIDTH = 9
-"""Smallest width of the text column."""
+"""Minimum width of the text column."""
 
 
 def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:

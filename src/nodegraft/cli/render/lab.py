@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 
 MAX_NAMED_JOBS = 4
-"""Largest number of running jobs that are listed by name."""
+"""Maximum number of running jobs that are listed by name."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Predictions
 
 OTHERS = 24
-"""Largest width that is reserved for the column of alternative classes."""
+"""Maximum width that is reserved for the column of alternative classes."""
 
 MAX_SHOWN = 50
-"""Largest number of predictions that are shown; more should be written to a file."""
+"""Maximum number of predictions that are shown; more should be written to a file."""
 
 TEXT_WIDTH = 9
-"""Smallest width of the text column, next to three columns of numbers."""
+"""Minimum width of the text column, next to three columns of numbers."""
 
 GAP = 2
 """Number of characters between two columns."""
@@ -31,7 +31,7 @@ NUMBERS = ("confidence", "probability", "known")
 NO_ROOM = "No room for the {}: widen the terminal, or use --json."
 
 SET_SHOWN = 4
-"""Largest number of classes that are shown of a prediction set."""
+"""Maximum number of classes that are shown of a prediction set."""
 
 
 def predictions_table(

@@ -11,13 +11,13 @@ from rich.text import Text
 from nodegraft.cli.terminal import UNLIMITED
 
 MIN_TEXT_WIDTH = 14
-"""Smallest width of the text column; other columns are made narrower for it."""
+"""Minimum width of the text column; other columns are made narrower for it."""
 
 TEXT = "text"
 """Heading of the text column."""
 
 GAP = 3
-"""Largest number of characters between two columns."""
+"""Maximum number of characters between two columns."""
 
 Texts = Sequence[str | None]
 """Text of each node; None for a node without a text."""
@@ -126,7 +126,7 @@ def add_text_column(
     Args:
         table: Table of nodes without rows.
         texts: Text of each node.
-        min_width: Smallest width of the column.
+        min_width: Minimum width of the column.
     """
     if not any(texts):
         return [[] for _ in texts]

@@ -194,7 +194,7 @@ if TYPE_CHECKING:
     from nodegraft.store.table_changes import TablePreview
 
 MAX_ROWS = 8
-"""Largest number of rows of a list that are shown."""
+"""Maximum number of rows of a list that are shown."""
 
 
 def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:

@@ -1,5 +1,6 @@
-"""Purge: delete nodes from all versions, and their keys from the rows of the history. No other
-operation changes existing rows."""
+"""Purge: delete nodes from all versions, and their keys from the rows of the history.
+
+No other operation changes existing rows."""
 
 import re
 import shutil

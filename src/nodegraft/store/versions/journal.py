@@ -132,8 +132,7 @@ class Journal:
             return promotions_in(connection)
 
     def pruned(self) -> dict[int, Version]:
-        """Return the number of each pruned version -> version of the prune that deleted its
-        files."""
+        """Return the number of each pruned version -> version of its prune or purge."""
         with self.connection() as connection:
             return pruned_in(connection)
 
@@ -257,7 +256,7 @@ def promotions_in(connection: sa.Connection) -> list[Promotion]:
 
 @readable_rows()
 def pruned_in(connection: sa.Connection) -> dict[int, Version]:
-    """Return the number of each pruned version -> version of the prune that deleted its files."""
+    """Return the number of each pruned version -> version of its prune or purge."""
     wanted = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
@@ -293,7 +292,7 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
     Args:
         number: Number of the version.
-        pruned: Number of a pruned version -> version of the prune that deleted its files.
+        pruned: Number of a pruned version -> version of its prune or purge.
     """
     if number in pruned:
         by = pruned[number]
