@@ -15,7 +15,7 @@ with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
 
 RETRIED = (429, 502, 503, 504)
-"""HTTP statuses of temporary errors: too many requests, or a service that starts or stops."""
+"""HTTP status codes of temporary errors: too many requests, or a service that starts or stops."""
 
 NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
 """Error codes of changes that are not retried, because they would fail again."""
@@ -31,9 +31,9 @@ class ServiceError(NodegraftError):
 
     Args:
         status: HTTP status; 0 if the service cannot be reached.
-        code: Identifier for programs, such as ``unknown_node``.
-        message: Sentence that says what happened.
-        what_to_do: Sentence that says what the caller can do.
+        code: Machine-readable error code, such as ``unknown_node``.
+        message: Sentence that describes the error.
+        what_to_do: Sentence that advises the caller.
         objections: Reasons of the quality gate to refuse a change.
     """
 
@@ -56,8 +56,8 @@ class Client(Calls[Json]):
     >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
     ...     client.predict(["p7", "p9"])["predictions"]
 
-    A request that fails because of the network or an unavailable service is retried. Retries are
-    safe for changes too, because each change has an idempotency key.
+    A request is retried if it fails because of the network or an unavailable service. Changes can
+    be retried safely, because each change has an idempotency key.
 
     Args:
         url: URL of the service.

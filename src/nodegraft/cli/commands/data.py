@@ -44,7 +44,7 @@ STORE = "my-store"
 
 
 class World(StrEnum):
-    """Values of --world."""
+    """Possible values of --world."""
 
     OPEN = "open"
     CLOSED = "closed"
