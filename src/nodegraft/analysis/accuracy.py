@@ -179,7 +179,7 @@ def held_out_accuracy(
 def _held_out_in_both(
     before: StoreLabels, after: StoreLabels, names: ClassSuccession
 ) -> dict[str, tuple[Key, ...]]:
-    """Return old class -> nodes that are held out for it before, and for its successors after."""
+    """Return earlier class -> its held-out nodes that are also held out in the later version."""
     common = {}
     for name, keys in before.held_out.items():
         later = {key for new in names.of(name) if new in after for key in after[new].held_out}

@@ -35,7 +35,7 @@ class LeftOutScores(NamedTuple):
     """Row numbers of the labelled nodes."""
 
     targets: NDArray[np.int64]
-    """Label of each node, as a column of ``probabilities``."""
+    """Column of ``probabilities`` that belongs to the label of each node."""
 
     probabilities: Floats
     """P(class | the node belongs to a known class): nodes x classes."""

@@ -19,7 +19,8 @@ NEIGHBOURS, STEPS = 30.0, 400
 """Perplexity and number of iterations of t-SNE."""
 
 FEWEST = 10
-"""Minimum number of nodes for t-SNE. For fewer nodes, a map shows the first two dimensions."""
+"""Minimum number of nodes for t-SNE. For fewer nodes, a map shows the first two principal
+directions."""
 
 LABELLED, OF_EACH = 500, 10
 """Maximum number of labelled nodes that are added to a map, in total and per class. Without them, a

@@ -122,7 +122,7 @@ NEEDED = {Capability.EMBED, Capability.CALIBRATED}
 """Capabilities that a method needs for suggestions of new classes."""
 
 UNKNOWN = 0.5
-"""Threshold: a node counts as unknown if its probability of any known class is smaller."""
+"""Threshold: a node is treated as unknown if its probability of any known class is smaller."""
 
 MOST_UNKNOWN, MOST_KNOWN = 4_000, 1_000
 """Maximum number of nodes that are clustered: of unknown classes, and of known classes."""

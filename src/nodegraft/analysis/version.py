@@ -146,7 +146,7 @@ class Version:
         return summary_html("Version of a store", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return label and value pairs: number, change, author, note, time and accuracy."""
+        """Return pairs of field name and value: number, change, author, note, time and accuracy."""
         return [
             ("version", f"{self.number}"),
             ("change", describe_version(self)),

@@ -107,7 +107,7 @@ def key_from(text: str, graph: "Graph") -> "Key":
 
 @contextmanager
 def similar_keys(graph: "Graph") -> Iterator[None]:
-    """Add similar keys to the error message about a single unknown text key, in a context."""
+    """Add similar keys to errors about a single unknown text key that the context raises."""
     try:
         yield
     except UnknownNodeError as error:

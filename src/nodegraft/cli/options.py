@@ -22,7 +22,7 @@ class KeyTypes(StrEnum):
     INTEGER = "integer"
 
 
-# Stores and versions
+# Options for stores and versions
 
 StorePlace = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of the store.")]
 By = Annotated[
@@ -55,7 +55,7 @@ NewestVersion = Annotated[
     typer.Option("--version", help="Version number; by default the newest version."),
 ]
 
-# Classes and labels
+# Options for classes and labels
 
 ClassName = Annotated[str | None, typer.Option("--class", help="Class name.")]
 ClassNames = Annotated[list[str], typer.Argument(metavar="CLASS...", help="Class names.")]
@@ -155,7 +155,7 @@ Delimiter = Annotated[
     ),
 ]
 
-# Methods, datasets and clusters
+# Options for methods, datasets and clusters
 
 MethodName = Annotated[
     str, typer.Option("--method", help="Method; list them with: nodegraft lab methods.")

@@ -102,7 +102,7 @@ class Client(Calls[Json]):
 
         Args:
             keys: Node keys.
-            version: Version to read.
+            version: Version that predicts: a number, ``live`` or ``candidate``.
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
@@ -168,7 +168,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
 
         Args:
             keys: Node keys.
-            version: Version to read.
+            version: Version that predicts: a number, ``live`` or ``candidate``.
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
@@ -199,7 +199,7 @@ def outcome(
 
     Args:
         call: Call that was sent.
-        response: Response, or the error if there is none.
+        response: Response of the service, or the network error if there was no response.
         attempt: Number of attempts so far.
         attempts: Maximum number of attempts.
     """

@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(frozen=True)
 class TokenList:
-    """List of a store's API tokens, and whether callers need one."""
+    """List of a store's API tokens, and whether callers need a token."""
 
     tokens: tuple[Token, ...]
     """All tokens, oldest first, including expired ones."""
@@ -219,7 +219,7 @@ class StoreTokens:
         """
         with self._journal.transaction() as connection:
             # Delete before reading: SQLite refuses writes in a transaction that began with a read
-            # if another process has written since.
+            # if another process has written after that read.
             deleted = connection.execute(sa.delete(TOKENS).where(TOKENS.c.name == name))
             if deleted.rowcount:
                 add_audit_entry(connection, REVOKE, {"name": name}, Intent(author=author))

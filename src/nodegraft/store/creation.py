@@ -94,7 +94,8 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         places.write_store_id(connection, store_id)
-        # Without an open-set score the world is always closed, and the setting is not used.
+        # If the method has no open-set score, the world is always closed and the setting is not
+        # used.
         if has_open_set_score(method):
             set_value(connection, WORLD.name, world, intent)
 
@@ -102,7 +103,7 @@ def made_in(
     try:
         journal.add(version, Promotion(1, 1, "init", who, note, at), confirm=write_settings)
     except StoreError:
-        # Another process may have created a store here meanwhile.
+        # Another process may have created a store in this folder during the fit.
         journal.close()
         if ours:
             (folder / places.SETTINGS).unlink()

@@ -33,7 +33,7 @@ class ModelCards:
     def __init__(self, parts: StoreParts, in_background: bool = False) -> None:
         self._parts, self._in_background = parts, in_background
         self._threads: list[Thread] = []
-        self._lock = Lock()  # Cards are written one at a time.
+        self._lock = Lock()  # Only one card is written at a time.
 
     def card(self, number: int) -> "Card":
         """Return the model card of a version."""
@@ -80,7 +80,8 @@ class ModelCards:
         if not self._in_background:
             self._try_to_write(number)
             return
-        # Not a daemon thread: stopping a thread inside compiled code would abort the process.
+        # Do not use a daemon thread, because stopping it inside compiled code would abort the
+        # process.
         name = f"model card of version {number}"
         thread = Thread(target=self._try_to_write, args=(number,), name=name)
         self._threads = [thread, *(other for other in self._threads if other.is_alive())]

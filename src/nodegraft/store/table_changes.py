@@ -95,7 +95,7 @@ class TablePreview:
     """Classes that would lose all training labels."""
 
     max_removed_share: float
-    """Largest share of nodes, edges or labels that may be removed without an override."""
+    """Maximum share of nodes, edges or labels that may be removed without an override."""
 
     keeps_edges: bool = True
     """False if the user asked to remove all edges; the quality gate then ignores removed edges."""
@@ -281,7 +281,7 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
 
 
 def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray) -> int:
-    """Count the edges that some nodes have in both graphs; an edge counts at both of its ends.
+    """Count the edges of given nodes that are in both graphs, once for each end of an edge.
 
     Args:
         rows: Rows of the nodes in `before`.

@@ -54,7 +54,7 @@ class TablesRead:
     """Preview of the changes, without predictions."""
 
     gone: list[Key]
-    """Keys of labelled nodes that the new graph does not have."""
+    """Keys of labelled nodes that are missing in the new graph."""
 
     def labelled(self) -> State:
         """Return the state with the new graph, without the labels of removed nodes."""

@@ -1,7 +1,8 @@
 """Data of a model card: classes, held-out accuracy and history of a version.
 
-The card depends only on its version, the versions before it and its first promotion. The row of the
-promotion is written first, so the promotion stays valid even if writing the card fails.
+The card depends only on its version, the versions before it and its first promotion. A store writes
+the database row of a promotion before the card, so the promotion is valid even if writing the card
+fails.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

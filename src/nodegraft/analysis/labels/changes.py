@@ -203,13 +203,13 @@ class Change:
         return ClassSuccession()
 
     def without_repeats(self) -> "Change":
-        """Return this change without repeated keys and class names."""
+        """Return a copy of this change from which repeated keys and class names are removed."""
         lists = {key: value for key, value in self.detail.items() if isinstance(value, list)}
         unique = {name: list(dict.fromkeys(values)) for name, values in lists.items()}
         return replace(self, detail=self.detail | unique)
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
-        """Return this change with permission to use a class name similar to another one.
+        """Return a copy of this change that may use a class name similar to an existing class name.
 
         Args:
             force_name: Whether to give the permission; if not, return the change unmodified.

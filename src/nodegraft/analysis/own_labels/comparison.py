@@ -60,7 +60,7 @@ class MethodResult:
     """Name of the method."""
 
     streams: tuple[StreamResult, ...]
-    """Result for each seed."""
+    """Results on the stream of each seed."""
 
     @property
     def first(self) -> Estimate:

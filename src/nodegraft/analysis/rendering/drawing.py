@@ -32,9 +32,9 @@ __all__ = [
     "svg_text",
 ]
 
-# A page replaces these colours in its light and dark themes, so figures use no other greys.
+# Figures use no other greys, because a page replaces these colours in its light and dark themes.
 INK, GREY, PAPER = "#1A1B1C", "#8A8F94", "#FEFEFD"
-# Palette of Okabe and Ito, which colour-blind readers can distinguish.
+# This is the palette of Okabe and Ito, whose colours colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)

@@ -227,7 +227,7 @@ def _upper_part(axes: drawing.Axes, counts: Sequence[AccuracyCount]) -> None:
     """Limit the y axis to the range of the intervals, up to 100 %."""
     lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
     low = 5 * np.floor(lowest / 5)
-    # The limit is above 100 %, so that a marker at 100 % is drawn completely.
+    # Set the limit above 100 %, so that a marker at 100 % is drawn completely.
     axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
 
 
@@ -273,7 +273,7 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
             fontsize=7 if counts.max() < 1000 else 6,
         )
         if _shade(float(shares[row, column])) > 0.55:
-            # White text is legible on dark cells only.
+            # Use white text on dark cells only, because it is illegible on light cells.
             label.set_color(drawing.PAPER)
     limit = 26
     axes.set_yticks(

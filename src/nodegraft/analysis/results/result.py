@@ -1,9 +1,9 @@
-"""Base of results that Python, the command line and HTTP share: one definition of every field.
+"""Base class of results that are shared by Python, the command line and HTTP.
 
 A result is a frozen dataclass that describes its fields under ``Args:``. Python returns it, a
-command prints it as JSON, and a route sends it; :meth:`Result.__get_pydantic_json_schema__` takes
-the descriptions to the OpenAPI document. Nothing slow is imported here, because the command line
-reads these classes before it starts.
+command prints it as JSON, and a route sends it; :meth:`Result.__get_pydantic_json_schema__` adds
+the descriptions to the OpenAPI document. This module imports no slow modules, because the command
+line needs the result classes at its start.
 """
 
 import inspect
@@ -46,7 +46,7 @@ class Result:
 
 
 def example(value: Any, alias: str | None = None) -> dict[str, Any]:
-    """Return the metadata of a field: an example for the OpenAPI document, and its JSON name."""
+    """Return the metadata of a field: an example for the OpenAPI document, and the JSON name."""
     return {"examples": [value]} | ({"serialization_alias": alias} if alias else {})
 
 

@@ -1,4 +1,4 @@
-"""Results about versions: what made them, and how they differ."""
+"""Results about versions: changes, comparisons and drift."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

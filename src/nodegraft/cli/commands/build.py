@@ -1,4 +1,4 @@
-"""Commands of the panel Data for graphs larger than memory: build and propagate."""
+"""Commands of the help panel Data for graphs larger than memory: build and propagate."""
 
 import shlex
 from contextlib import AbstractContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""Commands of the panel Data: example tables, and create, grow and sync a store."""
+"""Commands of the help panel Data: example tables, and create, grow and sync a store."""
 
 import shlex
 from dataclasses import replace

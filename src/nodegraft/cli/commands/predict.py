@@ -1,4 +1,4 @@
-"""Commands of the panel Predict and inspect."""
+"""Commands of the help panel Predict and inspect."""
 
 import shlex
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Commands of the panel Serve: the HTTP service and its API tokens."""
+"""Commands of the help panel Serve: the HTTP service and its API tokens."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Commands of the panel Teach: edit classes and labels, and refit."""
+"""Commands of the help panel Teach: edit classes and labels, and refit."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any

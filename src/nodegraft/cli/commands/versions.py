@@ -1,4 +1,4 @@
-"""Commands of the panel Versions: history, diff, promote, rollback, discard and undo."""
+"""Commands of the help panel Versions: history, diff, promote, rollback, discard and undo."""
 
 import shlex
 from typing import TYPE_CHECKING, Annotated

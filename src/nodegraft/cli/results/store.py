@@ -1,4 +1,4 @@
-"""Results of commands about stores: tables, versions, and what a version shows."""
+"""Results of commands about stores: tables, versions, suggestions, evaluations, model cards."""
 
 from dataclasses import dataclass
 from typing import ClassVar

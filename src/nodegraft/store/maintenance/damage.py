@@ -46,7 +46,7 @@ class DamageRecord:
     """Number of damaged files."""
 
     files: tuple[str, ...]
-    """Paths of the first damaged files."""
+    """Paths of damaged files, at most :data:`LISTED`."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON."""

@@ -1,7 +1,8 @@
 """Prune: choose old versions and delete their files.
 
 A prune adds a row that lists the pruned versions and then deletes their files. Files are renamed in
-an exclusive transaction, in which no process can add a version, and deleted after it.
+an exclusive transaction, during which no other process can add a version, and are deleted after the
+transaction.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +29,7 @@ from nodegraft.store.versions.journal import (
 from nodegraft.store.versions.lineage import live_versions
 
 KEEP = 10
-"""Default number of newest versions, and of previously live versions, that are kept."""
+"""Default number of the newest versions to keep, and of the last live versions to keep."""
 
 ABANDONED = timedelta(hours=1)
 """Age from which an unused file is deleted. A younger file may belong to a version that another

@@ -44,7 +44,7 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_texts import NodeTexts
 
 STRUCK = "[purged]"
-"""Text that replaces the key of a node in a note."""
+"""Text that replaces the key of a purged node in a note."""
 
 Row = TypeVar("Row", Version, Promotion)
 
@@ -299,7 +299,7 @@ class Purge:
         if not left:
             return
         if left == self._keys:
-            # An earlier purge of these nodes may have been interrupted: complete it.
+            # An earlier purge of these nodes may have been interrupted, so complete it.
             sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))

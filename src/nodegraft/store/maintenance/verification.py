@@ -121,7 +121,7 @@ class Verifier:
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
         if isinstance(problem, Exception) and damage.is_unreadable(problem):
-            # A file that could not be read may be undamaged.
+            # Do not report a file that could not be read as damaged, because it may be undamaged.
             raise damage.unverified(problem) from problem
         reason = str(problem).removeprefix(str(file)).strip(" :.")
         finding = Finding(str(file), reason, advice, blocks)

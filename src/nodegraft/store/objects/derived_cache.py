@@ -23,11 +23,11 @@ UNFINISHED = "unfinished-"
 """Name prefix of folders in which a graph is being written."""
 
 SCHEMA = "3"
-"""Version of the cached values. Increase it when they are computed differently, so that old files
-are ignored."""
+"""Version number of the cached values. Increase it if the values are computed differently, so that
+old files are ignored."""
 
 CHECKSUM = 4
-"""Length in bytes of the CRC-32 checksum at the start of a cache file; it is faster than a hash."""
+"""Length in bytes of the checksum at the start of a cache file; CRC-32 is faster than a hash."""
 
 
 class FolderCache(ArrayCache):
@@ -83,7 +83,7 @@ class FolderCache(ArrayCache):
         return load(body) if _checksum(body) == checksum else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Write arrays to the cache, if possible."""
+        """Write arrays to the cache for the given inputs; ignore errors of the file system."""
         # safetensors ignores strides, so the memory must be in C order.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"

@@ -281,7 +281,7 @@ class Objects:
 
 @contextmanager
 def told_as_unwritable(place: object) -> Iterator[None]:
-    """Convert an OSError into a StoreError that says that nothing was written."""
+    """Convert an OSError to a StoreError that says that nothing was written."""
     try:
         yield
     except OSError as error:

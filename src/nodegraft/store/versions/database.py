@@ -141,7 +141,7 @@ def erase_on_delete(connection: Connection) -> None:
 _REWRITE_POSTGRESQL = (
     # Recompute the planner's statistics, too, because they contain samples of the columns.
     "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
-    # Erase the old statistics from the file of their own table.
+    # The statistics are in a table of their own: erase the old statistics from its file.
     "VACUUM FULL pg_statistic",
 )
 

@@ -264,7 +264,7 @@ def pruned_in(connection: sa.Connection) -> dict[int, Version]:
 
 
 def write_rows(connection: sa.Connection, *rows: Version | Promotion) -> None:
-    """Add rows; raise an error for a promotion of a version that was pruned meanwhile."""
+    """Add rows; raise an error for a promotion of a version that another process has pruned."""
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
         connection.execute(sa.insert(table).values(**vars(row)))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def lineage(versions: Sequence[Version]) -> list[Version]:
     """Return the versions whose changes the newest version still contains, oldest first.
 
-    A version that restored an earlier one (an undo of the then newest version, or a discard) is
-    left out together with the versions that it reverted.
+    A version that restored an earlier version is left out, together with the versions that it
+    reverted. Such a version is a discard, or an undo of the version that was the newest then.
 
     Args:
         versions: All versions, oldest first.

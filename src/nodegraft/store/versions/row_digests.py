@@ -119,7 +119,7 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
         written = None if row is None else json.loads(row[0])
     except (ValueError, TypeError):
         return None
-    # A damaged checksum entry counts as missing.
+    # Treat a damaged checksum entry as missing.
     if not isinstance(written, dict) or written.keys() != {"last", "digest"}:
         return None
     if type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:

@@ -234,7 +234,7 @@ def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
     Without them, accuracy cannot be measured.
 
     Args:
-        labels: Labels of the version before.
+        labels: Labels of the version before the change.
         diff: Comparison of the versions before and after the change.
     """
     num_held_out = sum(map(len, labels.held_out.values()))
