@@ -289,7 +289,7 @@ class LabelChanges:
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
-    """Return number of labels and duration of a fit, to store them with its version."""
+    """Return the number of labels and the duration of a fit, to be stored with the version."""
     return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
 
 

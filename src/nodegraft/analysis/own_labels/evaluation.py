@@ -71,7 +71,7 @@ class _Within(Listener):
 
 
 def _parameters(own: Method, name: str) -> dict[str, Any]:
-    """Return the model's parameters if it is of the named method, otherwise no parameters."""
+    """Return the model's parameters if its method has the given name, otherwise no parameters."""
     if REGISTRY.get(name).many_shot:
         raise ParameterError(
             f"{name} gets most labels of every new class: it is an upper bound, not a method to "

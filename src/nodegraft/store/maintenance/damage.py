@@ -253,7 +253,7 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_out_of_reach(error: BaseException) -> bool:
-    """Return whether SQLite could not read its file for another reason than damage.
+    """Return whether SQLite could not read its file for a reason that is not damage.
 
     Args:
         error: An SQLite error, or an SQLAlchemy error that wraps it.
