@@ -9,7 +9,7 @@ from rich.text import Text
 from nodegraft.base.events import Listener, step_text
 
 UNLIMITED = 1_000_000
-"""Line width for output to a file or pipe, so that no line is cut or wrapped."""
+"""Line width for output to a file or pipe, so that no line is shortened or wrapped."""
 
 Format = Literal["text", "json", "table"]
 """Output format: text for people, a JSON object, or a CSV or Parquet table."""

@@ -67,7 +67,7 @@ def predictions_table(
     extra = list[list[str]]()
     for title, cells in optional.items():
         needed = min(OTHERS, max(len(title), *map(len, cells), 0))
-        # Make the column at least as wide as its longest word, so that no word is cut.
+        # Make the column at least as wide as its longest word, so that no word is shortened.
         needed = max([needed, *(Text(word).cell_len for cell in cells for word in cell.split(" "))])
         if any(cells) and room >= needed + GAP:
             table.add_column(title, min_width=needed, overflow="fold")
