@@ -22,16 +22,16 @@ from nodegraft.tables.labels import Labels, keys_by_class
 
 @dataclass(frozen=True)
 class ProbabilityBin:
-    """Bin of predictions with similar probability."""
+    """Bin of predictions with similar predicted probability."""
 
     probability: float
-    """Mean probability of these predictions."""
+    """Mean predicted probability in the bin."""
 
     count: AccuracyCount
     """Number of predictions in the bin, and how many of them are correct."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return mean probability, counts, share and interval as plain JSON."""
+        """Return mean probability, counts, accuracy and its interval as plain JSON."""
         return {"probability": self.probability, **self.count.to_json()}
 
 
@@ -60,13 +60,15 @@ def probability_bins(
 
 
 def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
-    """Return the expected calibration error (ECE): mean of ``|accuracy - probability|``.
+    """Return the expected calibration error: mean of ``|accuracy - probability|`` over bins (ECE).
+
+    Each bin is weighted by its number of predictions.
 
     >>> calibration_error((ProbabilityBin(0.75, AccuracyCount(4, 2)),))
     0.25
 
     Args:
-        bins: Bins of all predictions; at least one prediction.
+        bins: Bins with at least one prediction in total.
     """
     total = sum(group.count.asked for group in bins)
     return (
@@ -110,7 +112,7 @@ class CorrectCounts:
         return self.right[name] / self.asked[name]
 
     def renamed(self, names: Mapping[str, str]) -> "CorrectCounts":
-        """Return the counts under new class names; sum the counts of classes with equal names.
+        """Return the counts under new class names; sum the counts of classes with equal new names.
 
         Args:
             names: Current class name -> new class name.
@@ -153,20 +155,20 @@ def held_out_accuracy(
     """Count correct predictions of two versions for nodes that are held out in both.
 
     Both counts use the class names of the later version, so merged classes are counted as a single
-    class. Where a class was split, a prediction of any of its parts is correct, because the earlier
-    version could not tell the parts apart.
+    class. If a class was split, a prediction of any of its parts is correct, because the earlier
+    version did not know the parts.
 
     Args:
         before: Earlier version.
         after: Later version.
-        names: Maps classes of the earlier version to those of the later version.
+        names: Mapping from classes of the earlier version to classes of the later version.
     """
     nodes = _held_out_in_both(before.labels, after.labels, names)
     old_names = {
         name: [other for other in before.labels if names.of(other) == names.of(name)]
         for name in nodes
     }
-    # A class that was split is counted under its old name.
+    # Count a class that was split under its old name.
     later = {n: n if names.is_split(n) else next(iter(names.of(n))) for n in nodes}
     return (
         count_correct(before, nodes, old_names).renamed(later),
@@ -177,7 +179,7 @@ def held_out_accuracy(
 def _held_out_in_both(
     before: StoreLabels, after: StoreLabels, names: ClassSuccession
 ) -> dict[str, tuple[Key, ...]]:
-    """Return old class -> nodes that are held out for it before, and for its successors after."""
+    """Return earlier class -> its held-out nodes that are also held out in the later version."""
     common = {}
     for name, keys in before.held_out.items():
         later = {key for new in names.of(name) if new in after for key in after[new].held_out}
@@ -186,15 +188,15 @@ def _held_out_in_both(
 
 
 def split_half_check(before: State, new: Nodes) -> CorrectCounts:
-    """Test each new class: count labels that a model recognises from the other half of its labels.
+    """Split-half check: count labels of each new class that a model recognises from the other half.
 
-    The labels of each new class are dealt in turn to two halves, and each half is learned as a
-    separate class. A node is recognised if the class of the other half scores higher than every
-    class of the version before. Known classes score higher if the new class is a mixture of them.
-    A single temporary version tests all new classes together.
+    The labels of each new class are divided into two halves, and each half is learned as a separate
+    class. A node of one half is recognised if the class of the other half scores higher than every
+    class of the earlier version. If the new class is a mixture of known classes, these score
+    higher. A single temporary version tests all new classes together.
 
     Args:
-        before: Version without the new classes.
+        before: Earlier version, without the new classes.
         new: New class -> training nodes. Classes with a single node are omitted. The result is
             empty if the method would have to be fitted again.
     """
@@ -231,7 +233,7 @@ def _unused_name(name: str, half: int, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class LabelledPredictions:
-    """True and predicted class of labelled nodes."""
+    """True and predicted classes of labelled nodes."""
 
     truth: list[str]
     """True class of each node."""
@@ -258,7 +260,7 @@ class LabelledPredictions:
         return classification_report(self.truth, self.predictions)
 
     def confusion_matrix(self) -> "ConfusionMatrix":
-        """Count the nodes of each true class by predicted class."""
+        """Return the confusion matrix: number of nodes by true and predicted class."""
         from nodegraft.evaluation.confusion import ConfusionMatrix
 
         return ConfusionMatrix.of(self.truth, self.predictions)
@@ -270,7 +272,7 @@ class LabelledPredictions:
 
     @property
     def by_class(self) -> dict[str, AccuracyCount]:
-        """True class -> number of its nodes, and number of correct predictions for them."""
+        """True class -> number of its nodes, and how many of them are predicted correctly."""
         asked = Counter(self.truth)
         right = Counter(np.array(self.truth, dtype=object)[self.is_right].tolist())
         return {name: AccuracyCount(asked[name], right[name]) for name in asked}
@@ -282,10 +284,10 @@ class LabelledPredictions:
 
     @property
     def calibration(self) -> tuple[ProbabilityBin, ...]:
-        """Accuracy of predictions in ten bins of equal width of probability; no empty bins.
+        """Accuracy of predictions in ten bins of predicted probability; empty bins are omitted.
 
-        Bins use probability, not confidence: all labelled nodes belong to known classes, but
-        confidence in an open world also includes how likely that is.
+        Bins use probability instead of confidence. In an open world, confidence includes the
+        probability that a node belongs to a known class, which is certain for labelled nodes.
         """
         return probability_bins(self.probability, self.is_right)
 
@@ -293,7 +295,7 @@ class LabelledPredictions:
 def predict_labelled(
     state: State, labels: Labels | None, min_confidence: float | None = None
 ) -> LabelledPredictions:
-    """Predict nodes whose class is known.
+    """Predict nodes whose true class is known.
 
     Args:
         state: Version that predicts the nodes.
@@ -309,7 +311,7 @@ def predict_labelled(
             "labels of its own where a class has ten or more."
         )
     predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
-    # `found.classes` would return the label of a held-out node, which is always the true class.
+    # Do not use `found.classes`: for a held-out node it returns the label, which is the true class.
     classes = [name for name in truth for _ in truth[name]]
     return LabelledPredictions(
         classes, predictions.predictions, predictions.probability, predictions.confidence

@@ -15,10 +15,10 @@ from nodegraft.model.hooks import Capability
 Floats = NDArray[np.float64]
 
 CONFIDENT = 0.9
-"""Predictions with less confidence count as uncertain."""
+"""Confidence threshold: predictions below it are counted as uncertain."""
 
 ALARM = 0.1
-"""Alarm threshold: a distance above it is reported as drift, unless it is within noise."""
+"""Alarm threshold: a distance above it is reported as drift unless the distance is within noise."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class ClassCount:
     """Number of sampled nodes whose predicted class is this class."""
 
     uncertain: int | None
-    """Number of these predictions with a confidence below :data:`CONFIDENT`; None if the method
-    gives no calibrated confidence."""
+    """Number of predictions of this class with a confidence below :data:`CONFIDENT`; None if the
+    method has no calibrated confidence."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class PredictionCounts:
     """Prediction counts by class for a sample of nodes."""
 
     sampled: int
-    """Number of sampled nodes; all nodes of a small graph."""
+    """Number of sampled nodes. A small graph is not sampled: all its nodes count."""
 
     classes: dict[str, ClassCount]
     """Class name -> number of its predictions."""
 
 
 def count_predictions(state: State) -> PredictionCounts:
-    """Count predictions by class for a sample of nodes, selected by the hash of their keys."""
+    """Count predictions by class for a sample of nodes, which is selected by key hash."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     found = state.predict(rows)
     uncertain = found.confidence < CONFIDENT

@@ -1,4 +1,4 @@
-"""Label audit: find labels that contradict the predictions of a model trained without them."""
+"""Label audit: find labels that contradict predictions of models trained without them."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from nodegraft.model.prediction_sets import models_without_a_fold
 Floats = NDArray[np.float64]
 
 SMALLEST = 1e-300
-"""Smallest probability in logarithms; it replaces 0."""
+"""Smallest probability whose logarithm is computed; it replaces 0."""
 
 
 class LeftOutScores(NamedTuple):
@@ -35,7 +35,7 @@ class LeftOutScores(NamedTuple):
     """Row numbers of the labelled nodes."""
 
     targets: NDArray[np.int64]
-    """Label of each node, as a column of ``probabilities``."""
+    """Column of ``probabilities`` that belongs to the label of each node."""
 
     probabilities: Floats
     """P(class | the node belongs to a known class): nodes x classes."""
@@ -47,13 +47,13 @@ def audit_labels(
     """Return the labels that are most probably wrong, the most suspicious first.
 
     Each label is scored by a model that was trained without it (:func:`left_out_scores`); the
-    method is not fitted again. Labels are ranked by the odds of the likeliest other class against
-    the label; a label is returned only if another class is likelier. The label of a class with a
-    single label is not checked, because it cannot be left out.
+    method is not fitted from scratch. Labels are ranked by the odds of the most probable other
+    class against the label. A label is returned only if another class is more probable. The label
+    of a class with a single label is not checked, because the class cannot be learned without it.
 
     Args:
         state: Version whose labels are checked.
-        count: Largest number of labels to return.
+        count: Maximum number of labels to return.
         listener: Receives progress.
     """
     validate_value("count", count, PositiveInt)
@@ -65,7 +65,7 @@ def audit_labels(
     names, graph = state.model.classes_, state.graph
     own, best, other = _compared(scores)
     odds = np.log(np.maximum(other, SMALLEST)) - np.log(np.maximum(own, SMALLEST))
-    # Order equal scores by key hash, so that the order of the tables makes no difference.
+    # Order equal scores by key hash, so that the result does not depend on the order of table rows.
     places = hash_order(graph.key_array_of(scores.rows))
     ranked = places[np.argsort(-odds[places], kind="stable")]
     suspicious = Records[SuspiciousLabel]()
@@ -80,11 +80,11 @@ def audit_labels(
 
 
 def left_out_scores(state: State, listener: Listener = SILENT) -> LeftOutScores:
-    """Return the probabilities of all labelled nodes, from models trained without their label.
+    """Return class probabilities of labelled nodes, from models trained without the node's label.
 
-    Held-out labels are scored by the model of the version. Training labels are scored by five-fold
-    cross-validation: each fold has a fifth of the labels of every class, or a single label if the
-    class has five labels or fewer.
+    Held-out labels are scored by the version's own model. Training labels are scored by five-fold
+    cross-validation: each fold contains a fifth of the labels of every class, or a single label if
+    the class has five labels or fewer.
 
     Args:
         state: Version whose labels are scored.
@@ -115,7 +115,7 @@ def _scored(model: Method, graph: Graph, labels: NodeLabels) -> LeftOutScores:
 
 
 def _compared(scores: LeftOutScores) -> tuple[Floats, IntArray, Floats]:
-    """Return the probability of each label, the likeliest other class, and its probability."""
+    """Return the probability of each label, the most probable other class, and its probability."""
     nodes = np.arange(scores.rows.size)
     own = scores.probabilities[nodes, scores.targets]
     others = scores.probabilities.copy()
@@ -147,7 +147,7 @@ and 1 hats.'
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent; 0 % and 100 % are never shown.
+    """Return a probability in percent; 0 % and 100 % are never shown.
 
     >>> _percent(0.99999), _percent(0.5), _percent(0.0)
     ('>99.9 %', '50.0 %', '<0.1 %')

@@ -1,4 +1,4 @@
-"""Learning curve of a version: held-out accuracy of its method against the number of labels."""
+"""Learning curve of a version: held-out accuracy by number of training labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keys import several
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Default numbers of training labels per class; used if the largest class has more labels."""
+"""Default numbers of training labels per class, up to the size of the largest class."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class CurvePoint:
     """Held-out accuracy of a method that was fitted on a subset of the labels."""
 
     labels_of_a_class: int
-    """Largest number of training labels per class."""
+    """Maximum number of training labels per class."""
 
     labels: int
     """Total number of training labels."""
@@ -42,14 +42,14 @@ class CurvePoint:
 def learning_curve(
     state: State, sizes: Sequence[int] | None = None, listener: Listener = SILENT
 ) -> list[CurvePoint]:
-    """Measure held-out accuracy of the method, fitted on ever more training labels per class.
+    """Measure held-out accuracy of the method for increasing numbers of training labels per class.
 
-    Each point is fitted from scratch. Labels of a class are ordered by the hashes of their keys, so
-    a larger subset contains every smaller one.
+    For each point, the method is fitted from scratch. Labels of a class are ordered by key hash, so
+    that a larger subset contains every smaller subset.
 
     Args:
         state: Version whose graph, labels and method are used.
-        sizes: Largest numbers of training labels per class; None for 2, 5, 10, 20 … and all.
+        sizes: Maximum numbers of training labels per class; None for 2, 5, 10, 20 … and all.
         listener: Receives progress.
     """
     largest = max(len(one.taught) for one in state.labels.values())

@@ -13,20 +13,21 @@ from nodegraft.graph.edges.matrix import IntArray, Matrix, is_sparse, normalise_
 from nodegraft.model.hooks import Capability
 
 NODES = 1_500
-"""Largest number of sampled nodes; with more, t-SNE takes longer and points overlap."""
+"""Maximum number of sampled nodes; with more nodes, t-SNE takes longer and points overlap."""
 
 NEIGHBOURS, STEPS = 30.0, 400
 """Perplexity and number of iterations of t-SNE."""
 
 FEWEST = 10
-"""Smallest number of nodes for t-SNE; smaller maps show the first two principal directions."""
+"""Minimum number of nodes for t-SNE. For fewer nodes, a map shows the first two principal
+directions."""
 
 LABELLED, OF_EACH = 500, 10
-"""Largest number of labelled nodes that are added, in total and per class. The sample alone may
-contain no node of a small class."""
+"""Maximum number of labelled nodes that are added to a map, in total and per class. Without them, a
+map may contain no node of a small class."""
 
 ALIKE = 5
-"""Number of most similar sampled nodes; an added node is placed at the median of their places."""
+"""An added node is placed at the median position of this number of most similar sampled nodes."""
 
 BLOCK = 8_192
 """Batch size for placing added nodes."""
@@ -37,18 +38,18 @@ class NodeMap:
     """Positions of sampled nodes on a two-dimensional map."""
 
     rows: IntArray
-    """Row numbers of the nodes."""
+    """Row numbers of the sampled nodes in the graph."""
 
     places: NDArray[np.float64]
-    """Horizontal and vertical position, each from 0 to 1: nodes x 2."""
+    """Horizontal and vertical position of each node, from 0 to 1: nodes x 2."""
 
 
 def node_map(state: State) -> NodeMap:
     """Return a t-SNE map of the embeddings of a sample of nodes, selected by key hash.
 
     Nodes with similar embeddings are close on the map (van der Maaten and Hinton 2008,
-    https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances mean little. The map is
-    stored in the graph's cache, so that all processes that serve a store show the same map.
+    https://www.jmlr.org/papers/v9/vandermaaten08a.html); large distances have little meaning. The
+    map is stored in the graph's cache, so that all processes that serve a store show the same map.
     """
     if Capability.EMBED not in state.model.capabilities():
         raise NotSupportedError(state.model.name, Capability.EMBED)
@@ -63,9 +64,10 @@ def node_map(state: State) -> NodeMap:
 
 
 def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_], list[str]]:
-    """Return positions and predicted classes of the nodes of a map, and all classes in order.
+    """Return positions and predicted classes of a map's nodes, and all classes in colour order.
 
-    Classes of the latest session come first, because they are new; then the most frequent ones.
+    The first classes are those of the latest session, because they are new; the most frequent
+    classes follow.
     """
     drawn = with_more(state, node_map(state))
     classes = state.predict(drawn.rows).classes
@@ -79,12 +81,12 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
 
 
 def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
-    """Return a map with some labelled nodes of each class added, and optionally more nodes.
+    """Add some labelled nodes of each class to a map, and optionally more sampled nodes.
 
     Args:
         state: Version whose labelled nodes are added.
         drawn: Map to extend.
-        count: Number of nodes to sample from the graph; ignored unless above `NODES`.
+        count: Total number of nodes to sample from the graph; ignored unless above `NODES`.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
     keys = [key for own in state.labels.values() for key in own.taught[:each]][:LABELLED]
@@ -101,7 +103,7 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
 
 
 def _beside(own: Matrix, theirs: Matrix, drawn: NodeMap) -> NDArray[np.float64]:
-    """Return positions for new nodes: the median position of the most similar nodes of a map."""
+    """Return positions for added nodes: medians of the positions of the most similar nodes."""
     likeness = own @ theirs.T
     dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
     beside = np.argpartition(-dense, min(ALIKE, dense.shape[1]) - 1, axis=1)[:, :ALIKE]
@@ -110,7 +112,7 @@ def _beside(own: Matrix, theirs: Matrix, drawn: NodeMap) -> NDArray[np.float64]:
 
 
 def _flattened(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Imported here because it is slow to import.
+    # Import here, because scikit-learn is slow to import.
     from sklearn.manifold import TSNE
 
     count, width = vectors.shape

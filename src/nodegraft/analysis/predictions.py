@@ -1,4 +1,4 @@
-"""Tables of predictions of a version, with the source of each class."""
+"""Prediction tables of a version, with the source of each class: label or prediction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,8 +38,8 @@ class Predictions(Tabular):
     """Keys of the nodes."""
 
     columns: NDArray[np.int64]
-    """Likeliest classes of each node as indices of ``names``, best first; -1 for a key that is not
-    in the graph."""
+    """Most probable classes of each node, as indices into ``names``, the most probable first; -1
+    for a key that is not in the graph."""
 
     names: tuple[str, ...]
     """All classes of the version."""
@@ -52,7 +52,7 @@ class Predictions(Tabular):
     """P(the node belongs to any known class); NaN for an unknown key or without an estimate."""
 
     labels: list[str | None]
-    """Label of each node, as given by users; None for a node without a label."""
+    """Label of each node, given by a user; None for a node without a label."""
 
     world: World
     """Whether nodes may belong to unknown classes."""
@@ -61,17 +61,17 @@ class Predictions(Tabular):
     """Confidence threshold below which predictions are withheld; None for no threshold."""
 
     ignore_labels: bool
-    """Whether ``classes`` has predictions for labelled nodes too, instead of their labels."""
+    """Whether ``classes`` contains the prediction of a labelled node instead of its label."""
 
     version: int
     """Number of the version that made the predictions."""
 
     coverage: float | None
-    """Share of nodes whose prediction set contains their class; None without prediction sets."""
+    """Share of nodes whose prediction set is to contain their class; None without such sets."""
 
     sets: list[tuple[str, ...]] | None
-    """Prediction set of each node, the likeliest class first; empty for an unknown key; None
-    without prediction sets."""
+    """Prediction set of each node, the most probable class first; empty for an unknown key; None if
+    no prediction sets were requested."""
 
     sets_note: str | None
     """Sentence on the coverage of prediction sets: the classes for which it holds individually, and
@@ -87,14 +87,14 @@ class Predictions(Tabular):
 
     @property
     def top(self) -> list[list[str]]:
-        """Likeliest classes of each node, best first; empty for an unknown key."""
+        """Most probable classes of each node, the most probable first; empty for an unknown key."""
         names = np.array([*self.names, None], dtype=object)
         found = zip(names[self.columns].tolist(), self.is_found, strict=True)
         return [classes if there else [] for classes, there in found]
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """P(class | the node belongs to a known class) of each node's likeliest class."""
+        """P(class | the node belongs to a known class) of each node's most probable class."""
         return self.probabilities[:, 0]
 
     @property
@@ -104,7 +104,7 @@ class Predictions(Tabular):
 
     @property
     def note(self) -> str | None:
-        """Sentence that confidence ignores unknown classes; None if confidence includes them."""
+        """Warning that confidence ignores unknown classes; None if confidence includes them."""
         missing = self.is_found & np.isnan(self.known)
         return NO_ESTIMATE if self.world == "open" and missing.any() else None
 
@@ -177,7 +177,8 @@ class Predictions(Tabular):
                 "reason": reason,
                 "top": [
                     {"class": other, "probability": share}
-                    # An unknown key has no classes, but its row of probabilities has full width.
+                    # An unknown key has no classes, but its row of probabilities has as many
+                    # columns as others.
                     for other, share in zip(top, shares, strict=False)
                 ],
                 "set": None if members is None else list(members),
@@ -200,9 +201,9 @@ class Predictions(Tabular):
     def to_arrow(self) -> pa.Table:
         """Return the predictions as an Arrow table.
 
-        Its columns are node, class, label, prediction, confidence, probability, known, reason,
-        class_1, probability_1 and so on for the likeliest classes; and set, a list of class names,
-        if coverage was requested.
+        The columns are node, class, label, prediction, confidence, probability, known and reason;
+        class_1, probability_1 and so on for the most probable classes; and set, a list of class
+        names, if coverage was requested.
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
@@ -228,10 +229,10 @@ class Predictions(Tabular):
 def found_rows(
     graph: Graph, keys: Iterable[Key] | KeyArray, missing: Missing
 ) -> tuple[NDArray[np.int64], list[Key] | None]:
-    """Return the row numbers of keys; also a list of keys if ``missing`` is ``null``, else None.
+    """Return the row numbers of keys, and a list of the keys if ``missing`` is ``null``.
 
     Args:
-        graph: Graph that is searched.
+        graph: Graph in which the keys are searched.
         keys: Keys to find.
         missing: How to treat keys that are not in the graph; with ``null``, their row number is -1.
     """
@@ -246,7 +247,7 @@ def found_rows(
 def predict_rows(
     state: State, rows: IntArray, version: int, *args: Any, **options: Any
 ) -> Predictions:
-    """Return the predictions of a version for some nodes as a single table.
+    """Return the predictions of a version for the given nodes as a single table.
 
     Args:
         state: Version that predicts.
@@ -286,13 +287,13 @@ def predict_in_blocks(
         state: Version that predicts.
         rows: Row numbers of the nodes; -1 for a key that is not in the graph.
         version: Number of the version.
-        top: Number of classes for each node, the likeliest first.
+        top: Number of most probable classes to return for each node.
         min_confidence: Between 0 and 1: withhold predictions with less confidence.
         keys: Keys of the nodes; None to look them up, if no row number is -1.
         ignore_labels: Whether to return the prediction for a labelled node instead of its label.
         coverage: Between 0 and 1: also return a prediction set for each node, which contains the
             node's class for this share of nodes; None for no sets.
-        beside: View of the graph with new rows that are not stored, if ``rows`` are such rows.
+        beside: View of the graph with new rows that are not stored, if ``rows`` are such new rows.
     """
     validate_value("top", top, PositiveInt)
     view: GraphView = state.graph
@@ -311,7 +312,7 @@ def predict_in_blocks(
                 f"{state.model.name} gives no calibrated confidence, so it cannot abstain: omit "
                 "min_confidence=… (--min-confidence), or use graft."
             )
-    # All blocks form one table, so the key type of its column is decided before the first block.
+    # All batches form one table, so decide the type of its key column before the first batch.
     key_type = _column_type(state.graph, keys)
 
     def block(start: int, stop: int) -> Predictions:
@@ -366,7 +367,7 @@ def predict_new_rows(
 
 
 def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
-    """Expand values of the nodes that were found to all nodes, with a fill value for the others."""
+    """Expand an array of values of found nodes to all nodes; fill in a value for missing nodes."""
     if found.all():
         return values
     expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
@@ -379,7 +380,7 @@ def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
-    """Return the type of a column for the given keys, which may be missing in the graph."""
+    """Return the type of a key column; the keys need not be in the graph."""
     if graph.has_text_keys or keys is None:
         return graph.node_keys.key_type
     fits = integer_keys(keys)[1].tolist()
@@ -388,7 +389,7 @@ def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
 
 
 def _key_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
-    """Return a column of the given type; keys that are not in the graph may have any type."""
+    """Return a key column of the given type; keys missing in the graph may have another type."""
     if key_type == "integer":
         return pa.array(nodes, pa.int64())
     return pa.array([None if node is None else str(node) for node in nodes], pa.string())

@@ -1,4 +1,4 @@
-"""Comparison of two versions: how a change, made or only previewed, affects predictions."""
+"""Comparison of two versions: effect of a change, made or only previewed, on predictions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,26 +27,26 @@ from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
 
 EXAMPLES = 10
-"""Number of listed examples of nodes whose prediction changes."""
+"""Number of example nodes to list whose prediction changes."""
 
 NORMAL, SEVERAL = 1.96, 3.0
-"""Noise limits in standard errors: for a single number, and for the worst of many classes."""
+"""Noise limits in standard errors: for total accuracy, and for the worst of many classes."""
 
 MIXED_PROBABILITY, MIXED_SHARE = 0.5, 0.8
-"""Labels of a new class look like a mixture of known classes if the version before predicted them
-with a mean probability above the first number, and if no known class has a share of them above the
-second number."""
+"""The labelled nodes of a new class look like a mixture of known classes if the earlier version
+predicted them with a mean probability above the first number, and if no known class was predicted
+for a share of them above the second number."""
 
 
 @dataclass(frozen=True)
 class PriorPredictions:
-    """Predictions of the earlier version for the labelled nodes of a new class."""
+    """Predictions that the earlier version makes for the labelled nodes of a new class."""
 
     classes: dict[str, int]
     """Known class -> number of labelled nodes predicted as this class, most frequent first."""
 
     probability: float
-    """Mean probability of these predictions."""
+    """Mean probability of the predicted classes."""
 
     @property
     def mixed(self) -> bool:
@@ -79,17 +79,17 @@ class Preview(Tabular):
     """Correct predictions after the change, for the same held-out nodes."""
 
     new: CorrectCounts
-    """Labels of each new class, and how many the other half of the class's labels recognises."""
+    """Result of the split-half check: number of checked and recognised labels of each new class."""
 
     prior: dict[str, PriorPredictions]
-    """New class -> predictions of the version before the change for its labelled nodes."""
+    """New class -> predictions of the earlier version for the labelled nodes of this class."""
 
     parts: dict[tuple[str, str], int]
     """(class that was split, its part) -> number of predictions that moved from the class to the
     part; ``flips`` does not contain them."""
 
     changed: dict[str, ChangedClass]
-    """Prediction counts of classes that are new or have other labels."""
+    """Class name -> prediction counts, for classes that are new or whose labels change."""
 
     classes: int
     """Number of classes after the change."""
@@ -100,7 +100,7 @@ class Preview(Tabular):
         return sum(self.flips.values())
 
     def to_arrow(self) -> pa.Table:
-        """Return a table of changed predictions with the columns before, after and nodes."""
+        """Return a table of changed predictions; its columns are before, after and nodes."""
         before, after = ([pair[side] for pair in self.flips] for side in (0, 1))
         return pa.table({"before": before, "after": after, "nodes": list(self.flips.values())})
 
@@ -113,7 +113,7 @@ class Preview(Tabular):
 
     @property
     def noise(self) -> float | None:
-        """Largest drop of held-out accuracy within noise: 1.96 standard errors, at least 1 node."""
+        """Largest drop of held-out accuracy that is noise: 1.96 standard errors or 1 node."""
         accuracy, nodes = self.before.accuracy, self.before.nodes
         return None if accuracy is None else _noise(accuracy, nodes, NORMAL)
 
@@ -122,7 +122,7 @@ class Preview(Tabular):
         return class_warnings(self.changed, self.classes, self.asked)
 
     def objections(self) -> list[str]:
-        """Return reasons against the change; none if held-out accuracy stays within noise."""
+        """Return reasons against the change, such as drops of held-out accuracy above noise."""
         found = []
         old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
         if old is not None and new is not None and noise is not None and old - new > noise:
@@ -149,12 +149,12 @@ class Preview(Tabular):
 
 
 def compare(before: State, after: State, succession: ClassSuccession | None = None) -> Preview:
-    """Compare the predictions of two versions for nodes that both have.
+    """Compare the predictions of two versions for nodes that are in both graphs.
 
     Args:
         before: Earlier version.
         after: Later version; it may have other nodes.
-        succession: Which classes were renamed, merged or split; None to derive it from the labels.
+        succession: Renamed, merged and split classes; None to derive them from the labels.
     """
     names = succession or ClassSuccession.between(before.labels, after.labels)
     graph = before.graph
@@ -203,9 +203,9 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         measures: Recorded measures of the version that cannot be loaded.
         after: Version to compare, with the same graph and labels.
     """
-    # Accuracy is not recorded if an older change was undone and later changes were replayed.
+    # No accuracy is recorded for a version that undid an older change and replayed later changes.
     record = measures.get("after") or {"asked": {}, "right": {}}
-    # If the number of held-out nodes of a class is equal, the nodes are the same.
+    # If the number of held-out nodes of a class is unchanged, they are the same nodes.
     nodes = {
         name: keys
         for name, keys in after.labels.held_out.items()
@@ -230,7 +230,7 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
 
 
 def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
-    """Return new classes whose nodes had no label before, not renamed, merged or split classes."""
+    """Return classes whose training nodes had no label before, unlike renamed or split classes."""
     owned = before.owners()
     return {
         name: keys
@@ -246,6 +246,7 @@ def _prior_predictions(before: State, nodes: tuple[Key, ...]) -> PriorPrediction
 
 
 def _noise(share: float, nodes: int, errors: float) -> float:
-    # Agresti-Coull interval: add four nodes, two of them correct, so that a share of 1 has noise.
+    # As in the Agresti-Coull interval, add four nodes, of which two are correct. Otherwise, an
+    # accuracy of 100 % would have no noise.
     likely = (share * nodes + 2.0) / (nodes + 4.0)
     return max(errors * sqrt(likely * (1.0 - likely) / nodes), 1.0 / nodes)

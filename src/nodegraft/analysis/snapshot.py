@@ -19,27 +19,27 @@ from nodegraft.model.prediction_sets import SetCalibration
 from nodegraft.model.registry import make_method
 
 SAMPLE = 20_000
-"""Sample size of nodes in a large graph; the sample is selected by the hash of their keys."""
+"""Number of nodes in a sample of a large graph; the sample is selected by key hash."""
 
 
 class NodePredictions(NamedTuple):
-    """Likeliest class of each node, with its probability and confidence."""
+    """Most probable class of each node, with its probability and confidence."""
 
     classes: NDArray[Any]
-    """Likeliest class of each node."""
+    """Most probable class of each node."""
 
     probability: NDArray[np.float64]
-    """P(class | the node belongs to a known class) of the likeliest class."""
+    """P(class | the node belongs to a known class) of each node's most probable class."""
 
     known: NDArray[np.float64]
-    """P(the node belongs to any known class)."""
+    """P(the node belongs to any known class) of each node."""
 
     world: World
     """Whether nodes may belong to unknown classes."""
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """Confidence of each node's likeliest class."""
+        """Confidence of each node's most probable class."""
         return confidence(self.probability, self.known, self.world)
 
 
@@ -48,7 +48,7 @@ class State:
     """Graph, labels and model of one version, ready to predict."""
 
     graph: Graph
-    """All nodes and edges."""
+    """Graph with all nodes and edges."""
 
     labels: StoreLabels
     """Labels of training nodes and held-out nodes."""
@@ -57,7 +57,8 @@ class State:
     """Model that was trained on the graph and the training labels."""
 
     _cache: Memo[Any] = field(default_factory=Memo, repr=False, compare=False)
-    """Cache of values derived from graph, labels and model; states of another world share it."""
+    """Cache of values derived from graph, labels and model. Copies of the state with an open or
+    closed world share it."""
 
     @property
     def label_of(self) -> dict[Key, str]:
@@ -67,15 +68,15 @@ class State:
 
     @property
     def set_calibration(self) -> SetCalibration:
-        """Calibration of prediction sets on held-out labels; classes without held-out labels are
-        calibrated on their training labels."""
+        """Calibration of prediction sets on held-out labels, or on training labels for classes
+        without held-out labels."""
         calibration: SetCalibration = self._cache.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
         )
         return calibration
 
     def predict(self, rows: IntArray) -> NodePredictions:
-        """Predict the likeliest class of some nodes.
+        """Predict the most probable class of the given nodes.
 
         Args:
             rows: Row numbers of the nodes.
@@ -89,14 +90,14 @@ class State:
         )
 
     def in_world(self, world: World) -> "State":
-        """Return this state with a model for the given world; ignored by closed-world methods.
+        """Return this state for an open or closed world; closed-world methods ignore the setting.
 
         Args:
             world: Whether nodes may belong to unknown classes.
         """
         if self.model.world == world or "world" not in self.model.get_params():
             return self
-        # Another thread may be using this state, so copy the model; the cache is shared.
+        # Copy the model, because another thread may be using this state. The copy shares the cache.
         state: State = self._cache.get(
             ("world", world),
             lambda: replace(self, model=self.model._now().set_params(world=world)),
@@ -125,14 +126,15 @@ class State:
         return State(self.graph, labels, model)
 
     def on(self, graph: Graph) -> "State":
-        """Return a state with a new graph; a model with ``SET_LABELS`` is updated.
+        """Return a state with a new graph; models with the capability ``SET_LABELS`` are updated.
 
         Args:
             graph: New graph, which contains all labelled nodes.
         """
         model = self.model
         if Capability.SET_LABELS in model.capabilities():
-            # A copy of the model per state: alternating between states then keeps both caches.
+            # Copy the model, so that each state has its own cache when calls alternate between
+            # states.
             model = model._now()
             model.set_labels(graph, self.labels.taught_rows(graph), self.labels.sessions)
         return State(graph, self.labels, model)
@@ -162,7 +164,7 @@ class State:
         return len(labels) == len(self.labels) or common != dict(self.labels)
 
     def _renaming(self, labels: StoreLabels) -> dict[str, str]:
-        """Return old name -> new name if only class names differ, else an empty dict."""
+        """Return old name -> new name if only class names differ, otherwise an empty dict."""
         if list(labels.values()) != list(self.labels.values()):
             return {}
         pairs = zip(self.labels, labels, strict=True)
@@ -176,6 +178,6 @@ def first_state(
     parameters: dict[str, object],
     listener: Listener = SILENT,
 ) -> State:
-    """Return the first state of a store, with a new model that is fitted on the first labels."""
+    """Return the first state of a store, with a new model that is fitted on the given labels."""
     model = make_method(method, **parameters)
     return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))

@@ -1,4 +1,4 @@
-"""Suggestions of a version: nodes to label next, and groups of nodes that may be a new class."""
+"""Suggestions: nodes to label next, and groups of nodes that may be a new class."""
 
 import warnings
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""Number of unlabelled nodes to consider, and least number per suggestion."""
+"""Minimum number of unlabelled nodes to consider: in total, and per suggestion."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
-    """Return unlabelled nodes to label next; first those that represent the most uncertain nodes.
+    """Return unlabelled nodes to label next; nodes that represent the most uncertainty are first.
 
     A sample of unlabelled nodes is clustered into ``count`` groups by k-means on the embeddings of
     the model, weighted by uncertainty. The node nearest to the centre of each group is returned
@@ -63,11 +63,11 @@ def _centres(
     vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
 ) -> Iterator[tuple[int, float]]:
     """Yield the index of the node nearest to the centre of each group, and the group's weight."""
-    # Imported here because it is slow to import.
+    # Import here, because scikit-learn is slow to import.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    # Nodes with equal vectors cannot be in different groups.
+    # Nodes with equal vectors cannot be in different groups, so there may be fewer groups.
     count = min(count, len(np.unique(vectors, axis=0)))
     groups = KMeans(count, n_init=1, random_state=0)
     with warnings.catch_warnings():
@@ -83,12 +83,12 @@ def _centres(
 
 
 DIMENSIONS = 64
-"""Number of dimensions for clustering; in thousands of dimensions, all nodes are far apart."""
+"""Number of dimensions for clustering; with thousands of dimensions, all nodes are far apart."""
 
 
 def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
-    """Return the embeddings of nodes, reduced to the dimensions of largest variation."""
-    # Imported here because it is slow to import.
+    """Return the embeddings of nodes, reduced to `DIMENSIONS` dimensions by a truncated SVD."""
+    # Import here, because scikit-learn is slow to import.
     from sklearn.decomposition import TruncatedSVD
 
     vectors = wide_vectors_of(state, rows)
@@ -98,7 +98,7 @@ def vectors_of(state: State, rows: IntArray) -> NDArray[np.float64]:
 
 
 def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
-    """Return the embeddings of nodes; for a graph without features, neighbour vectors."""
+    """Return the embeddings of nodes, or neighbour vectors if the graph has no features."""
     vectors = state.model.embed(state.graph, state.graph.keys_of(rows))
     return vectors if vectors.shape[1] else _neighbour_vectors(state.graph, rows)
 
@@ -106,7 +106,7 @@ def wide_vectors_of(state: State, rows: IntArray) -> Matrix:
 def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
     """Return a unit vector for each node, with an entry for each neighbour and the node itself.
 
-    Class scores are not used, so that a map does not change when classes are added.
+    The vectors do not depend on class scores, so a map does not change when classes are added.
     """
     counts, neighbours = graph.neighbours(rows)
     own = np.arange(rows.size)
@@ -122,16 +122,16 @@ NEEDED = {Capability.EMBED, Capability.CALIBRATED}
 """Capabilities that a method needs for suggestions of new classes."""
 
 UNKNOWN = 0.5
-"""Threshold: a node counts as unknown if its probability of any known class is smaller."""
+"""Threshold: a node is treated as unknown if its probability of any known class is smaller."""
 
 MOST_UNKNOWN, MOST_KNOWN = 4_000, 1_000
-"""Largest number of unknown and of known nodes in the clustering."""
+"""Maximum number of nodes that are clustered: of unknown classes, and of known classes."""
 
 FEWEST = 15
-"""Smallest number of nodes in a group."""
+"""Minimum number of nodes in a suggested group."""
 
 WORDS, EXAMPLES = 5, 3
-"""Number of top terms and of example nodes that describe a group."""
+"""Number of top terms and number of example nodes that describe a suggested group."""
 
 
 def new_classes(state: State, count: int) -> list[NewClass]:
@@ -143,7 +143,7 @@ def new_classes(state: State, count: int) -> list[NewClass]:
 
     Args:
         state: Version that predicts the nodes.
-        count: Largest number of groups to return.
+        count: Maximum number of groups to return.
     """
     validate_value("count", count, PositiveInt)
     if not state.model.capabilities() >= NEEDED:
@@ -172,15 +172,15 @@ def _sample(graph: Graph, rows: IntArray, count: int) -> IntArray:
 
 
 def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
-    """Cluster vectors; return the unknown nodes of each cluster where they are the majority.
+    """Cluster vectors; return the unknown nodes of each cluster in which they are the majority.
 
-    Clusters whose vectors are not more similar than all vectors are omitted.
+    A cluster is omitted unless its vectors are more similar to each other than all vectors are.
 
     Args:
-        vectors: Embeddings, those of unknown nodes first.
+        vectors: Embeddings; the first rows are those of unknown nodes.
         unknown: Number of unknown nodes.
     """
-    # Imported here because it is slow to import.
+    # Import here, because scikit-learn is slow to import.
     from sklearn.cluster import HDBSCAN
 
     clusters = HDBSCAN(min_cluster_size=FEWEST, copy=True)
@@ -194,7 +194,7 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
 
 
 def _similarity(vectors: NDArray[np.float64]) -> float:
-    """Return the length of the mean vector: it is 0 if nodes have no features."""
+    """Return the similarity of vectors to each other: the length of their mean vector."""
     return float(np.linalg.norm(vectors.mean(axis=0)))
 
 
@@ -205,13 +205,13 @@ def _nearest(vectors: NDArray[np.float64]) -> IntArray:
 
 
 def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tuple[str, ...]:
-    """Return the most distinctive words in the texts of some nodes, the most distinctive first.
+    """Return the words that best distinguish the texts of nodes from others, the best first.
 
     Args:
         graph: Graph of the nodes; without text features, no words are returned.
         rows: Row numbers of the nodes.
         others: Row numbers of the nodes to compare with.
-        count: Largest number of words.
+        count: Maximum number of words.
     """
     words = graph.recipe.words if isinstance(graph.recipe, FeatureRecipe) else []
     if not words:

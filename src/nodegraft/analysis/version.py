@@ -15,10 +15,10 @@ CHANGES = {
     "edges_removed": ("edge", "removed"),
     "labels_lost": ("label", "lost"),
 }
-"""Name of a count in the detail of a version -> noun and verb for describing the count."""
+"""Name of a count in a version's detail -> noun and verb that describe the count in a sentence."""
 
 PRUNING = ("prune", "purge")
-"""Actions that delete stored objects of the versions in their detail."""
+"""Actions that delete the stored objects of other versions, which are listed in their detail."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class AccuracyCount:
     @property
     def interval(self) -> tuple[float, float] | None:
         """95 % interval of the accuracy, as if the nodes were a random sample."""
-        # Imported here, because help texts and version lists would wait for NumPy.
+        # Import here, so that help texts and version lists do not wait for NumPy.
         from nodegraft.evaluation.metrics import share_interval
 
         return share_interval(self.right, self.asked) if self.asked else None
@@ -95,7 +95,7 @@ class Version:
     """Name of the change: ``init``, ``add``, ``undo`` …"""
 
     detail: dict[str, Any]
-    """Arguments of the change as plain JSON; they suffice to replay it."""
+    """Arguments of the change as plain JSON, from which the change can be replayed."""
 
     by: str
     """Author of the change."""
@@ -135,7 +135,7 @@ class Version:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Number of the version and name of its graph, as fields for results about it."""
+        """Version number and graph name, as fields of results about this version."""
         return {"model_version": self.number, "graph_version": self.graph}
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Version:
         return summary_html("Version of a store", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return label and value pairs: number, change, author, note, time and accuracy."""
+        """Return pairs of field name and value: number, change, author, note, time and accuracy."""
         return [
             ("version", f"{self.number}"),
             ("change", describe_version(self)),

@@ -1,4 +1,4 @@
-"""Command-line application: registers all commands by help panel; avoids slow imports."""
+"""Command-line application, which registers all commands by help panel and avoids slow imports."""
 
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -21,7 +21,8 @@ from nodegraft.cli.commands.lab import lists, methods, records, runs
 from nodegraft.cli.output import show_error
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
-"""Error for wrong options. It is a class of click, which newer versions of typer contain."""
+"""Base class of errors for wrong options. It is a class of click, which newer versions of typer
+include."""
 
 
 class _Program(TyperGroup):
@@ -56,7 +57,7 @@ PANELS = {
     "Serve": serve.COMMANDS,
     "Maintenance": maintenance.COMMANDS | doctor.COMMANDS,
 }
-"""Help panel -> commands in the panel."""
+"""Title of each help panel -> commands in the panel."""
 
 for panel, commands in PANELS.items():
     for name, command in commands.items():
@@ -85,7 +86,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Handle the options that come before a command.
+    """Handle the options that are given before the name of a command.
 
     Args:
         show_version: Whether to show the version of nodegraft and exit.

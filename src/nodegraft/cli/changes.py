@@ -1,4 +1,4 @@
-"""Code shared by commands that change a store: preview or make a change, and show the result."""
+"""Functions shared by commands that change a store: preview or make a change, show the result."""
 
 import shlex
 from collections.abc import Callable
@@ -35,7 +35,7 @@ DRY_RUN = "Dry run: nothing was changed."
 
 
 def open_store(place: Path, listener: Listener = SILENT) -> "Store":
-    """Open a store; it is imported here because the import is slow."""
+    """Open a store; the function imports the slow store module only when needed."""
     from nodegraft.store.store import Store
 
     return Store.open(place, listener=listener)
@@ -56,7 +56,7 @@ def edit_labels(
         action: Name of the change.
         arguments: Arguments of the change, or a function that computes them from the store.
         options: Options of the command.
-        terminal: Shows progress.
+        terminal: Terminal output, which shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
@@ -104,7 +104,7 @@ def preview_tables(
 
 
 def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
-    """Return the result of a command that made a version, with the model card if it is live."""
+    """Return the result of a command that made a version, with the model card of a live version."""
     live, waiting = store.live, store.waiting()
     warnings = version.measures.get("warnings", [])
     text: list[RenderableType] = [version_line(version, live, waiting is not None)]
@@ -133,9 +133,9 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
 
 
 def written_card(store: "Store", version: int) -> tuple[str | None, RenderableType]:
-    """Return the path of a live version's model card, and a line of text about it.
+    """Return the path of a live version's model card, and a line of text about the card.
 
-    The path is None if writing the card failed; the store has logged the error.
+    The path is None if the store could not write the card and has logged the error.
     """
     path = store.card_path(version)
     if not path.exists():
@@ -145,7 +145,7 @@ def written_card(store: "Store", version: int) -> tuple[str | None, RenderableTy
 
 
 def write_card(card: "Card", store: str, place: Path) -> None:
-    """Write a model card to a file that the user chose, and its figures beside it."""
+    """Write a model card to a file that the user chose, and its figures into the same folder."""
     from nodegraft.analysis.card.markdown import card_files
 
     for name, text in card_files(card, store, place.stem).items():

@@ -1,4 +1,4 @@
-"""Checks of `nodegraft doctor`: packages, machine and store."""
+"""Checks that `nodegraft doctor` makes of packages, machine and store."""
 
 import os
 import platform
@@ -34,7 +34,7 @@ EXTRAS = {
 """Optional dependency group (extra) -> its purpose."""
 
 LOW_DISK, LOW_MEMORY = 2e9, 1e9
-"""Limits of free disk space and memory in bytes; smaller values give a warning."""
+"""Limits of free disk space and of free memory in bytes, below which there is a warning."""
 
 
 def installation() -> Iterator[Check]:
@@ -56,7 +56,7 @@ def installation() -> Iterator[Check]:
 
 
 def _missing(extra: str) -> list[str]:
-    """Return the packages of an extra that are not installed; ignore extras that it includes."""
+    """Return the missing packages of an extra, except packages of extras that it includes."""
     wanted = [text for text in requires("nodegraft") or () if f'extra == "{extra}"' in text]
     names = [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in wanted]
     return [name for name in names if name != "nodegraft" and not _is_installed(name)]
@@ -107,7 +107,7 @@ def _existing(place: Path) -> Path:
 
 
 def store_checks(place: Path) -> Iterator[Check]:
-    """Yield checks of a store: whether it opens, its database, versions and cache."""
+    """Yield checks of a store: whether it can be opened, its database, versions and cache."""
     path = shlex.quote(str(place))
     if not any((place / name).exists() for name in ("store.json", "store.db")):
         yield Check(

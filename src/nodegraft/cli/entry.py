@@ -1,4 +1,4 @@
-"""Entry point of the ``nodegraft`` command; if an extra is missing, it says which to install."""
+"""Entry point of the ``nodegraft`` command, which names the extra to install if one is missing."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit("The nodegraft command needs an extra: pip install 'nodegraft[cli]'")
-    # Replace Rich's handler, which exits with an error if a pipe is closed (`| head`).
+    # Replace Rich's handler, which exits with an error if the reader of a pipe exits (`| head`).
     Console.on_broken_pipe = _end_quietly  # type: ignore[method-assign,assignment]
     try:
         app()
@@ -25,6 +25,6 @@ def main() -> None:
 
 
 def _end_quietly(*_: object) -> NoReturn:
-    # A closed pipe (`| head`) is no error, so discard the rest of the output.
+    # It is no error if the reader of a pipe exits (`| head`), so discard the rest of the output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)

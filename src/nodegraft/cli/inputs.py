@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
 MAX_SEARCHED_KEYS = 100_000
-"""Largest number of nodes in a graph for suggesting keys that are similar to a misspelt key."""
+"""Maximum number of nodes of graphs in which keys similar to a misspelt key are searched."""
 
 _DURATION = re.compile(r"(\d{1,5})([dh])")
 _UNITS = {"d": "days", "h": "hours"}
@@ -50,7 +50,7 @@ def parse_expiry(text: str, at: datetime) -> datetime:
     Args:
         text: Days (``30d``), hours (``12h``), or a date or time in ISO 8601, in UTC unless it
             contains another time zone.
-        at: Current time, from which a duration starts.
+        at: Current time, to which a duration is added.
     """
     duration = _DURATION.fullmatch(text)
     try:
@@ -107,7 +107,7 @@ def key_from(text: str, graph: "Graph") -> "Key":
 
 @contextmanager
 def similar_keys(graph: "Graph") -> Iterator[None]:
-    """Add similar keys to the error message if a single text key is unknown."""
+    """Add similar keys to errors about a single unknown text key that the context raises."""
     try:
         yield
     except UnknownNodeError as error:
@@ -156,7 +156,7 @@ def keys_in_table(
     read = read_source(table, "nodes", (key,), delimiter)
     require_columns([(read, (key,))], "Name the column with the node key with --key.")
     if not graph.has_text_keys and is_text(read.column(key)):
-        # A text that is not an integer is an unknown key in this graph, but not an error.
+        # Text that is not an integer is not an error here, but a key that is not in this graph.
         texts = read.texts(key)
         return cast("list[Key]", [text and integer_key_or_text(text) for text in texts])
     read = read.with_keys([key], graph.node_keys.key_type)
@@ -167,7 +167,7 @@ def keys_in_table(
 def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
-    Unknown keys are not checked here: the change reports them together with other problems.
+    This function accepts unknown keys: the change reports them together with other problems.
     """
     graph = store.graph()
     if given.labels is not None:
@@ -211,7 +211,7 @@ def labels_in_table(
 
 
 def listed_labels(labels: "KeyedLabels", table: str, column: str) -> "dict[str, list[Key]]":
-    """Return class name -> keys; refuse a table without labels."""
+    """Return class name -> keys for the labels of a table; refuse a table without labels."""
     from nodegraft.tables.sql.place import is_database
 
     if not labels:

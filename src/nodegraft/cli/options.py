@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share; each is declared once."""
+"""Arguments and options that are shared by several commands."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -22,7 +22,7 @@ class KeyTypes(StrEnum):
     INTEGER = "integer"
 
 
-# Stores and versions
+# Options for stores and versions
 
 StorePlace = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of the store.")]
 By = Annotated[
@@ -55,7 +55,7 @@ NewestVersion = Annotated[
     typer.Option("--version", help="Version number; by default the newest version."),
 ]
 
-# Classes and labels
+# Options for classes and labels
 
 ClassName = Annotated[str | None, typer.Option("--class", help="Class name.")]
 ClassNames = Annotated[list[str], typer.Argument(metavar="CLASS...", help="Class names.")]
@@ -155,7 +155,7 @@ Delimiter = Annotated[
     ),
 ]
 
-# Methods, datasets and clusters
+# Options for methods, datasets and clusters
 
 MethodName = Annotated[
     str, typer.Option("--method", help="Method; list them with: nodegraft lab methods.")
@@ -201,7 +201,7 @@ class AuthorOptions:
 
     @property
     def intent(self) -> "Intent":
-        """Author and reason in the form that the store needs."""
+        """Author, reason and other options as an `Intent`, which the store needs."""
         from nodegraft.store.intent import Intent
 
         given = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
@@ -234,7 +234,7 @@ class EditOptions(GatedOptions):
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """Options for labels: either a class and its nodes, or a table."""
+    """Options for labels: either a class name and node keys, or a table of labels."""
 
     name: ClassName = None
     """Class name."""
@@ -260,22 +260,22 @@ class TableOptions:
     """Options for reading tables of nodes and edges."""
 
     text: TextColumns = None
-    """Columns that contain text."""
+    """Columns with text."""
 
     features: NumberColumns = None
-    """Columns that contain numbers."""
+    """Columns with numbers."""
 
     no_features: NoFeatures = False
     """Whether to ignore all feature columns."""
 
     categories: CategoryColumns = None
-    """Columns that contain categories: few different values."""
+    """Columns with categories, which have few different values."""
 
     encoder: TextEncoders = None
     """Names of text encoders; None for TF-IDF."""
 
     min_documents: MinDocuments = 3
-    """Least number of texts that contain a word; rarer words are ignored."""
+    """A word is ignored if fewer texts than this number contain it."""
 
     key: KeyColumn = "key"
     """Column with the node key."""

@@ -1,4 +1,4 @@
-"""Decorator of all commands: parses options, prints errors and results (text, JSON or table)."""
+"""Decorator of all commands, which parses options and prints errors and results."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
-"""Pattern of a Python argument that is followed by its CLI option: ``repair=True (--repair)``."""
+"""Pattern of a Python argument followed by its CLI option, such as ``repair=True (--repair)``."""
 
 R = TypeVar("R", bound=Result, covariant=True)
 
@@ -62,20 +62,21 @@ class Output(Generic[R]):
     """Lines and tables of text; strings are wrapped at the width of the terminal."""
 
     hints: tuple[str, ...] = ()
-    """Suggested next commands; they are only printed to a terminal."""
+    """Suggested next commands, which are printed only if the output is a terminal."""
 
     exit_code: int = 0
     """Exit code of the command."""
 
     tables: "Iterable[pa.Table] | None" = None
-    """Rows for ``--csv`` and ``--parquet``; None to use the rows of the value."""
+    """Rows for ``--csv`` and ``--parquet``; None to write the rows of ``value``."""
 
     written: Callable[[], str] | None = None
-    """Returns a message after the rows are written; None for a message with their number."""
+    """Function that returns the message to print after the rows are written; None for a message
+    with the number of rows."""
 
 
 def with_flags(message: str) -> str:
-    """Return an error message with CLI options only, without the Python arguments before them.
+    """Remove Python arguments from an error message where they are followed by CLI options.
 
     >>> with_flags("Give a reason: override='…' (--override REASON).")
     'Give a reason: --override REASON.'
@@ -139,7 +140,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def plain(value: Any) -> Any:
-    """Convert a result to plain JSON: objects, lists, texts, numbers, booleans and null.
+    """Convert a result to plain JSON: objects, lists, strings, numbers, booleans and null.
 
     A field name that ends in ``_`` because it is a Python keyword loses the ``_``.
     """
@@ -158,7 +159,7 @@ def plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "item"):
         value = value.item()
-    # JSON has no NaN.
+    # JSON has no NaN, so write null instead.
     return None if isinstance(value, float) and value != value else value
 
 
@@ -166,7 +167,7 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
     """Print an error message to standard error, or as JSON to standard output.
 
     Args:
-        code: Identifier of the error for programs.
+        code: Machine-readable error code.
         message: Text of the error.
         as_json: Whether to print JSON.
         more: Other fields of the JSON object.

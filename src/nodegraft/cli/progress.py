@@ -1,4 +1,4 @@
-"""Progress display of benchmark commands: a table for a run, job counts for a suite."""
+"""Progress displays of benchmark commands: a table for a run, and job counts for a suite."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RunDisplay(Listener):
-    """Live table of sessions with a progress bar, for a run of one method on one dataset.
+    """Table of sessions with a progress bar, updated during a run of one method on one dataset.
 
     Args:
         console: Console to draw on.
@@ -68,13 +68,15 @@ class RunDisplay(Listener):
 
 
 class SuiteDisplay:
-    """Job counts (done, running, failed) and estimated time left; plain lines in a file or pipe.
+    """Display of job counts (done, running, failed) and estimated time left.
+
+    If the output is a file or pipe, plain lines are printed.
 
     Args:
         console: Console to draw on.
-        jobs: Jobs to run.
+        jobs: Jobs that will be run.
         estimates: Estimated durations of the jobs.
-        capacity: Returns the number of jobs that can run in parallel now.
+        capacity: Function that returns the number of jobs that can currently run in parallel.
     """
 
     def __init__(
@@ -117,10 +119,11 @@ class SuiteDisplay:
             self._console.print(render.job_line(event, count), soft_wrap=True)
 
     def time_left(self) -> float | None:
-        """Return the estimated seconds left; None without an estimate."""
+        """Return the estimated time left in seconds; None without an estimate."""
         expected, unknown = self._estimates.total(self._waiting)
         if unknown < len(self._waiting):
-            # Correct the estimates by how much slower jobs were on this machine than recorded.
+            # Multiply the estimate by the ratio of actual to estimated time of the jobs that have
+            # ended.
             ratio = self._actual_seconds / self._expected_seconds if self._expected_seconds else 1.0
             seconds = expected * ratio
         elif self.done:

@@ -1,4 +1,4 @@
-"""Configuration file nodegraft.toml, stored beside tables, with options for reading them."""
+"""Configuration file nodegraft.toml in the folder of tables, with options for reading them."""
 
 import tomllib
 from collections.abc import Iterable
@@ -46,22 +46,22 @@ _PARTNERS = {
     "directed": ("directed_types",),
     "directed_types": ("directed",),
 }
-"""Option on the command line -> options of the file that are ignored, as they contradict it."""
+"""Option on the command line -> options of the file that are ignored because they contradict it."""
 
 
 @dataclass(frozen=True)
 class TableConfig:
-    """Options from a nodegraft.toml."""
+    """Options that were read from a nodegraft.toml."""
 
     place: Path | None = None
     """Path of the file; None if there is no file."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """Option values by Python name."""
+    """Python name of each option -> its value."""
 
     @classmethod
     def beside(cls, *tables: str | None) -> "TableConfig":
-        """Read the file in the folder of the first local table that has one."""
+        """Read the nodegraft.toml of the first local table that has one in its folder."""
         for table in filter(None, tables):
             place = _folder_beside(table) / FILE
             if "://" not in table and place.is_file():
@@ -70,7 +70,7 @@ class TableConfig:
 
     @staticmethod
     def place_beside(table: str | None) -> Path:
-        """Return the path for a new file beside a table; refuse to replace an existing file."""
+        """Return the path for a new nodegraft.toml in a table's folder; refuse an existing file."""
         if table is None or "://" in table:
             raise DataError(
                 f"--write-config writes {FILE} beside a local table: give --nodes FILE."
@@ -94,7 +94,7 @@ class TableConfig:
 
     @property
     def found(self) -> bool:
-        """Whether a file was found."""
+        """Whether a nodegraft.toml was found."""
         return self.place is not None
 
     def line(self, used: Iterable[str] = tuple(_TYPES)) -> str:
@@ -103,14 +103,14 @@ class TableConfig:
         return f"Read {self.place}: {', '.join(names) or 'no options of this command'}."
 
     def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
-        """Return command-line options, with missing ones replaced by those of the file."""
+        """Return command-line options; take options that the user did not give from the file."""
         typed = {name for name in given if _is_typed(context, name)}
         typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
         return given | {name: self.values[name] for name in self.values if name not in typed}
 
 
 def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
-    """Return options from the nodegraft.toml beside new tables of a store; print a note on them."""
+    """Read options from the nodegraft.toml beside new tables of a store; print a note on them."""
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 
@@ -134,7 +134,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 
 def _folder_beside(table: str) -> Path:
-    """Return the folder that contains a table, or that contains a folder or glob of table parts."""
+    """Return the folder that contains a table; for several files, the folder above them."""
     from nodegraft.tables.files import is_glob
 
     place = Path(table)

@@ -1,4 +1,4 @@
-"""Writing of result tables as CSV or Parquet, to a file or to standard output."""
+"""Output of result tables as CSV or Parquet, to a file or to standard output."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ STDOUT = "-"
 
 
 def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None:
-    """Write tables with the same schema to one file; in Parquet, each is a row group.
+    """Write tables with the same schema to one file; each becomes a row group in Parquet.
 
     Args:
         tables: Tables to write; at least one.
@@ -66,7 +66,7 @@ def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table"
     try:
         return pa.table(columns)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        # A column has mixed types, such as the values of settings, so convert cells to text.
+        # If a column has mixed types, such as the values of settings, convert its cells to text.
         texts = {
             name: [None if cell is None else str(cell) for cell in cells]
             for name, cells in columns.items()

@@ -9,14 +9,14 @@ from rich.text import Text
 from nodegraft.base.events import Listener, step_text
 
 UNLIMITED = 1_000_000
-"""Line width in a file or pipe, where nothing is cut or wrapped."""
+"""Line width for output to a file or pipe, so that no line is shortened or wrapped."""
 
 Format = Literal["text", "json", "table"]
 """Output format: text for people, a JSON object, or a CSV or Parquet table."""
 
 
 def stdout_console() -> Console:
-    """Return the console for results; in a file or pipe, its width is unlimited."""
+    """Return the console for results; if the output is a file or pipe, its width is unlimited."""
     console = Console(highlight=False)
     if not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit()):
         console = Console(highlight=False, width=UNLIMITED)
@@ -51,7 +51,7 @@ class Terminal(Listener):
 
     @property
     def is_piped(self) -> bool:
-        """Whether output goes to a file or pipe, where lines can have any width."""
+        """Whether the output is a file or pipe, in which lines can have any width."""
         return self.width == UNLIMITED
 
     def __enter__(self) -> "Terminal":
@@ -70,7 +70,7 @@ class Terminal(Listener):
         self._status.update(text)
 
     def pause(self) -> None:
-        """Hide the progress line, for a question or another display."""
+        """Hide the progress line while a question or another display is shown."""
         self._status.stop()
 
     def resume(self) -> None:

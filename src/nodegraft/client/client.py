@@ -15,13 +15,13 @@ with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
 
 RETRIED = (429, 502, 503, 504)
-"""HTTP statuses of temporary errors: too many requests, or a service that starts or stops."""
+"""HTTP status codes of temporary errors: too many requests, or a service that starts or stops."""
 
 NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
 """Error codes of changes that are not retried, because they would fail again."""
 
 LONGEST_PAUSE = 30.0
-"""Largest number of seconds between two attempts."""
+"""Maximum number of seconds between two attempts."""
 
 Json = dict[str, Any]
 
@@ -31,9 +31,9 @@ class ServiceError(NodegraftError):
 
     Args:
         status: HTTP status; 0 if the service cannot be reached.
-        code: Identifier for programs, such as ``unknown_node``.
-        message: Sentence that says what happened.
-        what_to_do: Sentence that says what the caller can do.
+        code: Machine-readable error code, such as ``unknown_node``.
+        message: Sentence that describes the error.
+        what_to_do: Sentence that advises the caller.
         objections: Reasons of the quality gate to refuse a change.
     """
 
@@ -56,14 +56,14 @@ class Client(Calls[Json]):
     >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
     ...     client.predict(["p7", "p9"])["predictions"]
 
-    A request that fails because of the network or an unavailable service is retried. Retries are
-    safe for changes too, because each change has an idempotency key.
+    A request is retried if it fails because of the network or an unavailable service. Changes can
+    be retried safely, because each change has an idempotency key.
 
     Args:
         url: URL of the service.
         token: API token, from ``nodegraft token add``; None for a service without tokens.
         timeout: Seconds to wait for a response. A change of a large store can take minutes.
-        attempts: Largest number of attempts per request.
+        attempts: Maximum number of attempts per request.
         options: Further options of ``httpx2.Client``, such as ``verify`` or ``proxy``.
     """
 
@@ -102,7 +102,7 @@ class Client(Calls[Json]):
 
         Args:
             keys: Node keys.
-            version: Version to read.
+            version: Version that predicts: a number, ``live`` or ``candidate``.
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
@@ -133,7 +133,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
         url: URL of the service.
         token: API token; None for a service without tokens.
         timeout: Seconds to wait for a response.
-        attempts: Largest number of attempts per request.
+        attempts: Maximum number of attempts per request.
         options: Further options of ``httpx2.AsyncClient``.
     """
 
@@ -168,7 +168,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
 
         Args:
             keys: Node keys.
-            version: Version to read.
+            version: Version that predicts: a number, ``live`` or ``candidate``.
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
@@ -199,9 +199,9 @@ def outcome(
 
     Args:
         call: Call that was sent.
-        response: Response, or the error if there is none.
+        response: Response of the service, or the network error if there was no response.
         attempt: Number of attempts so far.
-        attempts: Largest number of attempts.
+        attempts: Maximum number of attempts.
     """
     if isinstance(response, httpx2.RequestError):
         if attempt < attempts:

@@ -1,4 +1,4 @@
-"""Predictions as Arrow tables; pyarrow is imported when it is first needed."""
+"""Predictions as Arrow tables; pyarrow is imported only when it is needed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.client.calls import ARROW, Call, Key, listed
 
 MAX_KEYS = 10_000
-"""Largest number of keys in a request."""
+"""Maximum number of keys in a request."""
 
 
 def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
@@ -20,7 +20,7 @@ def key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
 
 
 def table_of(content: bytes) -> Any:
-    """Return the table in an Arrow stream."""
+    """Read the table from an Arrow stream."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(content) as stream:
@@ -28,7 +28,7 @@ def table_of(content: bytes) -> Any:
 
 
 def version_of(table: Any) -> int:
-    """Return the number of the version that predicted a table."""
+    """Return the number of the version that made the predictions in a table."""
     return int(json.loads(table.schema.metadata[b"nodegraft"])["model_version"])
 
 
@@ -36,7 +36,8 @@ def joined(tables: list[Any]) -> Any:
     """Concatenate the rows of several tables."""
     import pyarrow as pa
 
-    # The column has integers in a batch with only integer keys, but texts in any other batch.
+    # The key column is an integer column in a batch with only integer keys, but a text column in
+    # any other batch, so convert it to text.
     if len({table.schema.field("node").type for table in tables}) > 1:
         tables = [table.set_column(0, "node", table["node"].cast(pa.string())) for table in tables]
     return pa.concat_tables(tables)

@@ -26,8 +26,8 @@ CHAMPION = "champion"
 """Alias of the registered model version that makes the same predictions as the live version."""
 
 OBJECT = "nodegraft.model"
-"""Tag of a registered model version: names of its model and graph objects in the store, and its
-world."""
+"""Tag of a registered model version, which contains the names of its model and graph objects in the
+store, and its world (open or closed)."""
 
 _CODE = """\
 from mlflow.models import set_model
@@ -54,7 +54,7 @@ class VersionModel(PythonModel):
         model = load_model(folder / "model")
         self._state = State(graph, labels, model).in_world(self._version["world"])
 
-    # MLflow reads the type annotation of `model_input`, and warns if it is Any.
+    # `model_input` is annotated because MLflow reads the annotation and warns if it is Any.
     def predict(
         self, context: Any, model_input: pd.DataFrame, params: dict[str, Any] | None = None
     ) -> Any:

@@ -25,7 +25,7 @@ from nodegraft.store.versions.journal import Journal, metadata
 from nodegraft.store.versions.migration import require_current
 
 PREFIX = "nodegraft_"
-"""Prefix of every token's secret, by which scanners for leaked secrets recognise it."""
+"""Prefix of every token's secret, so that secret scanners can recognise leaked tokens."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Token:
     """API token as stored in the database: without its secret."""
 
     name: str
-    """Unique name; changes made with the token are recorded as done by this name."""
+    """Unique name, which is recorded as the author of changes made with the token."""
 
     scope: Scope
     """Permission of the token."""
@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(frozen=True)
 class TokenList:
-    """List of a store's API tokens, and whether callers need one."""
+    """List of a store's API tokens, and whether callers need a token."""
 
     tokens: tuple[Token, ...]
     """All tokens, oldest first, including expired ones."""
@@ -97,8 +97,8 @@ LONGEST_NAME = 100
 """Maximum number of characters in the name of a token."""
 
 RESERVED_NAME = "local"
-"""Name of the anonymous caller on loopback. A token with this name would share its rate limit, and
-the history could not distinguish the two."""
+"""Reserved name of the anonymous caller on loopback. A token with this name would share the
+caller's rate limit, and the history could not distinguish the two."""
 
 TOKENS = sa.Table(
     "tokens",
@@ -219,7 +219,7 @@ class StoreTokens:
         """
         with self._journal.transaction() as connection:
             # Delete before reading: SQLite refuses writes in a transaction that began with a read
-            # if another process has written since.
+            # if another process has written after that read.
             deleted = connection.execute(sa.delete(TOKENS).where(TOKENS.c.name == name))
             if deleted.rowcount:
                 add_audit_entry(connection, REVOKE, {"name": name}, Intent(author=author))
@@ -229,9 +229,9 @@ class StoreTokens:
         raise ParameterError(f"There is no token called {name!r}. The store has: {known}.")
 
     def record_use(self, uses: Mapping[str, datetime]) -> None:
-        """Write the last use of tokens, at most once a minute for each token.
+        """Store the time of the last use of tokens, at most once a minute for each token.
 
-        This does not wait for locks: if another process is writing, an error is raised at once.
+        The method does not wait for locks: if another process is writing, it raises an error.
 
         Args:
             uses: Hash of a token's secret -> time of its last use.

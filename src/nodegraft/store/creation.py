@@ -94,15 +94,16 @@ def made_in(
 
     def write_settings(connection: Connection) -> None:
         places.write_store_id(connection, store_id)
-        # Without an open-set score the world is always closed, and the setting is not used.
+        # If the method has no open-set score, the world is always closed and the setting is not
+        # used.
         if has_open_set_score(method):
             set_value(connection, WORLD.name, world, intent)
 
-    # Add the row of the version last, so that a store with a version is complete.
+    # Add the version's database row last, so that every store that has a version is complete.
     try:
         journal.add(version, Promotion(1, 1, "init", who, note, at), confirm=write_settings)
     except StoreError:
-        # Another process may have created a store here meanwhile.
+        # Another process may have created a store in this folder during the fit.
         journal.close()
         if ours:
             (folder / places.SETTINGS).unlink()
@@ -111,7 +112,7 @@ def made_in(
 
 
 def _resolved(objects: str) -> str:
-    """Return an absolute path, so that a store works from any working folder; keep a URL."""
+    """Make a path absolute, so that a store works from any working folder; keep a URL."""
     local = WriteOnceFolder(objects).local_path("")
     return objects if local is None else str(local.expanduser().resolve())
 
@@ -127,7 +128,7 @@ def _world_of(method: str, world: World | None) -> World:
 
 
 def _require_unused(objects: str) -> None:
-    """Refuse an objects folder that has files, because a prune could delete another store's."""
+    """Refuse an objects folder that has files: a prune could delete files of another store."""
     place = WriteOnceFolder(objects)
     place.check_writable()
     if place.files():
@@ -149,7 +150,7 @@ def _settings_written(folder: Path, settings: places.StoreSettings) -> bool:
 
 
 def _refuse_taken(folder: Path) -> None:
-    """Refuse a folder that is neither empty nor an interrupted `init`."""
+    """Refuse a folder that is not empty, unless an interrupted `init` wrote its files."""
     if not folder.exists():
         return
     left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}

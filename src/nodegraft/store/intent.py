@@ -10,18 +10,18 @@ from nodegraft.base.errors import ParameterError, RequestConflictError
 class IdempotencyKey:
     """Key of a request that a client may retry, because it may not know that the request succeeded.
 
-    The key is stored in the row of the version that the request made, so a key without its version
-    is impossible.
+    The key is stored in the row of the version that the request made, so that a key cannot be
+    stored without its version.
     """
 
     key: str
     """Key that the client chooses, unique for each change."""
 
     content: str
-    """Hash of the request's content, by which a key that is reused for another request is found."""
+    """Hash of the request's content, to detect that a key is reused for a different request."""
 
     promote: bool = False
-    """Whether the request asked to make the version live at once."""
+    """Whether the request also promotes the new version."""
 
     def require_same(self, other: "IdempotencyKey") -> None:
         """Raise an error if the key was used for a different request."""
@@ -68,7 +68,7 @@ class Intent:
             return "unknown"
 
     def refuse(self, action: str, *names: str) -> None:
-        """Raise an error if fields are set that an action does not support.
+        """Raise an error if this intent sets fields that an action does not support.
 
         Args:
             action: Name of the action, for the message.

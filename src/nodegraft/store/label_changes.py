@@ -1,4 +1,4 @@
-"""Versions with changed labels, or with a model that is fitted from scratch."""
+"""Changes of a store's labels, refits, and undo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,21 +36,21 @@ _KEEPING = ("grow", "prune", "refit")
 """Actions that do not change labels."""
 
 REFIT_RATIO = 2.0
-"""Ratio of current labels to the labels of the last fit from which a refit is advised."""
+"""A refit is advised if the number of labels is at least this multiple of that at the last fit."""
 
 
 @dataclass(frozen=True)
 class LastFit:
-    """Last fit from scratch of the newest version's model."""
+    """Number of labels and duration of the last fit from scratch of the newest version's model."""
 
     labels: int
-    """Number of training labels of that fit."""
+    """Number of training labels in the last fit."""
 
     labels_now: int
     """Number of training labels of the newest version."""
 
     seconds: float
-    """Duration of that fit."""
+    """Duration of the last fit in seconds."""
 
     @property
     def is_dated(self) -> bool:
@@ -69,7 +69,7 @@ class Refit:
     """Number of training labels after the change."""
 
     seconds: float
-    """Duration of the last fit."""
+    """Duration of the last fit in seconds."""
 
 
 class LabelChanges:
@@ -83,7 +83,7 @@ class LabelChanges:
         self._parts, self._versions, self._journal = parts, parts.versions, parts.journal
 
     def preview(self, change: Change) -> "Preview":
-        """Compare the newest version with the result of a change."""
+        """Compare the predictions of the newest version with those after a change of labels."""
         from nodegraft.analysis.preview import compare
 
         before = self._newest_state()
@@ -98,7 +98,7 @@ class LabelChanges:
         return self._add_measured(parent, before, after, draft, intent, last, change.succession())
 
     def preview_refit(self, encoder: "Encoders | None", nodes: "Source") -> "Preview":
-        """Compare the newest version with the result of :meth:`refit`."""
+        """Compare the predictions of the newest version with those after :meth:`refit`."""
         from nodegraft.analysis.preview import compare
         from nodegraft.tables.encode_again import TextEncoding
 
@@ -190,7 +190,7 @@ class LabelChanges:
         return self._versions.add(parent, draft, restored.names, intent)
 
     def fit_needed(self, change: Change) -> Refit | None:
-        """Return the cost of fitting the method from scratch; None if a change does not need it."""
+        """Return the cost of the fit from scratch that a change needs; None if it needs none."""
         before = self._newest_state()
         labels = _labels_after(before, change)
         if not before.needs_fit(labels):
@@ -198,7 +198,7 @@ class LabelChanges:
         return Refit(before.model.name, labels.num_teaching, self.last_fit().seconds)
 
     def last_fit(self) -> LastFit:
-        """Return how many labels the last fit used, and how many the newest version has."""
+        """Return the number of labels and the duration of the last fit from scratch."""
         contained = lineage(self._journal.versions())
         measures = next(row for row in reversed(contained) if row.action in _FITTED).measures
         labels_now = self._newest_state().labels.num_teaching
@@ -228,10 +228,11 @@ class LabelChanges:
             before: State of the parent; None if its model cannot be read, so that its stored
                 measurements are compared instead.
             after: State of the new version.
-            draft: Action of the new version.
+            draft: Action, arguments and measurements of the new version.
             intent: Author, note, and reason to override the quality gate.
             last: The last promotion if the new version goes live at once; None otherwise.
-            succession: Classes that are renamed, merged or split.
+            succession: Old classes that are renamed, merged or split, and the classes that continue
+                them.
             texts: New texts for display, if the store has texts; None to keep the current ones.
         """
         from nodegraft.analysis.preview import compare, compare_with_record
@@ -265,7 +266,10 @@ class LabelChanges:
             ) from error
 
     def _without(self, undone: Version, before: Version, newest: Version) -> StateNames:
-        """Store labels without the change of one version: replay only the changes after it."""
+        """Store the newest version's labels and model without the change of an earlier version.
+
+        The changes after the earlier version are applied again to the labels before it.
+        """
         contained = lineage(self._journal.versions())
         if undone not in contained:
             raise StoreError(
@@ -285,12 +289,12 @@ class LabelChanges:
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
-    """Return the measurements of a fit to store: number of training labels, and duration."""
+    """Return the number of labels and the duration of a fit, to be stored with the version."""
     return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
 
 
 def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
-    """Raise an error if a version changes more than labels, so that no replay is possible."""
+    """Raise an error for versions that change more than labels, which cannot be replayed."""
     for row in (undone, *later):
         if not changes_labels(row.action) and (row is undone or row.action not in _KEEPING):
             raise StoreError(
@@ -305,7 +309,7 @@ def _labels_after(before: "State", change: Change) -> "StoreLabels":
     with problems.collect():
         labels = change.applied(before.labels)
     with problems.collect():
-        # Raise an error that lists the keys that the graph does not have.
+        # This raises an error that lists the keys that the graph does not have.
         before.graph.rows_of(change.new_nodes)
     problems.raise_all()
     if labels == before.labels:

@@ -1,4 +1,4 @@
-"""Model cards: a store writes one after each promotion; an error in writing is only logged."""
+"""Model cards, which a store writes after each promotion; errors in writing are only logged."""
 
 import logging
 import shlex
@@ -33,7 +33,7 @@ class ModelCards:
     def __init__(self, parts: StoreParts, in_background: bool = False) -> None:
         self._parts, self._in_background = parts, in_background
         self._threads: list[Thread] = []
-        self._lock = Lock()  # Cards are written one at a time.
+        self._lock = Lock()  # Only one card is written at a time.
 
     def card(self, number: int) -> "Card":
         """Return the model card of a version."""
@@ -50,14 +50,15 @@ class ModelCards:
         return card_of(self._parts.state(version), history, first, names, live, pruned)
 
     def path(self, number: int) -> Path:
-        """Return the path of a version's card in the store, whether or not the card exists."""
+        """Return the path of a version's card in the store, even if the card does not exist."""
         return self._parts.place / CARDS / f"version-{number}.md"
 
     def write(self, number: int) -> Path:
         """Write the card of a version into the store, unless it exists; return its path."""
         path = self.path(number)
         if not path.exists():
-            # Drawing is slow to import, and not needed if the card exists.
+            # Import here, because the drawing module is slow to import and not needed if the card
+            # exists.
             from nodegraft.analysis.card.markdown import card_files
 
             files = card_files(self.card(number), self._parts.place.resolve().name, path.stem)
@@ -79,14 +80,15 @@ class ModelCards:
         if not self._in_background:
             self._try_to_write(number)
             return
-        # Not a daemon thread: stopping a thread inside compiled code would abort the process.
+        # Do not use a daemon thread, because stopping it inside compiled code would abort the
+        # process.
         name = f"model card of version {number}"
         thread = Thread(target=self._try_to_write, args=(number,), name=name)
         self._threads = [thread, *(other for other in self._threads if other.is_alive())]
         thread.start()
 
     def close(self) -> None:
-        """Wait for cards that are being written, up to CLOSE_SECONDS."""
+        """Wait up to CLOSE_SECONDS for cards that are being written."""
         for thread in self._threads:
             thread.join(CLOSE_SECONDS / len(self._threads))
             if thread.is_alive():

@@ -1,4 +1,4 @@
-"""Database, files and settings of a store, shared by its operations."""
+"""Database, files and settings of a store, which all operations on the store share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class StoreParts:
-    """Versions, files and settings of a store.
+    """Database, files and settings of a store.
 
     Args:
         place: Folder of the store.
@@ -39,7 +39,7 @@ class StoreParts:
     @cached_property
     def states(self) -> "States":
         """Graphs, labels, models and texts of versions."""
-        # Models are slow to import, and many calls of a store do not need them.
+        # Import here, because models are slow to import and many calls of a store do not need them.
         from nodegraft.store.objects.states import States
 
         return States(self.place, self.objects)
@@ -64,9 +64,9 @@ class NewTables:
     """Whether to skip invalid rows instead of raising an error."""
 
     columns: Mapping[str, Any] | None
-    """Column names that differ from those in the tables that the store was created from."""
+    """Column names, if they differ from those in the tables that the store was created from."""
 
     @property
     def content(self) -> "tuple[Source, Source, bool]":
-        """Both tables, and whether to skip invalid rows."""
+        """Tuple of the table of nodes, the table of edges, and whether to skip invalid rows."""
         return self.nodes, self.edges, self.repair

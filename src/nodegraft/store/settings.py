@@ -31,7 +31,7 @@ class KnownSetting:
     """Name of the setting."""
 
     default: Any
-    """Value in a store in which the setting was never set."""
+    """Default value, which applies until the setting is changed for the first time."""
 
     description: str
     """Effect of the setting, in one sentence."""
@@ -52,7 +52,7 @@ class SettingValue:
     """Current value."""
 
     default: Any
-    """Value in a store in which the setting was never set."""
+    """Default value, which applies until the setting is changed for the first time."""
 
     description: str
     """Effect of the setting, in one sentence."""
@@ -178,7 +178,7 @@ class Settings:
         self._versions, self._journal, self._objects = versions, versions.journal, objects
 
     def all(self) -> Records[SettingValue]:
-        """Return all settings with value, default and meaning."""
+        """Return all settings with their values, defaults and descriptions."""
         return Records(
             [
                 SettingValue(name, self.value(name), known.default, known.description)
@@ -195,7 +195,8 @@ class Settings:
         intent.refuse("set_setting", "override", "promote", "idempotency_key")
         if (name, value) == (WORLD.name, "open") and (method := self.closed_method):
             refuse_open_world(method)
-        # The transaction is exclusive, so that of two writers each sees the value that it replaces.
+        # The transaction is exclusive: even with two concurrent writers, each audit entry contains
+        # the value that was replaced.
         with self._journal.transaction(alone=True) as connection:
             return set_value(connection, name, value, intent)
 
@@ -207,12 +208,12 @@ class Settings:
 
     @property
     def world(self) -> World:
-        """Setting ``world``, but always ``closed`` if the method has no open-set score."""
+        """Value of the setting ``world``; always ``closed`` if the method has no open-set score."""
         return "closed" if self.closed_method else self.declared_world
 
     @property
     def declared_world(self) -> World:
-        """Setting ``world`` as stored; a method without an open-set score ignores it."""
+        """Stored value of ``world``, which a method without an open-set score ignores."""
         return cast("World", self._stored(WORLD.name))
 
     @property

@@ -31,7 +31,7 @@ BLOCK = 1 << 16
 """Number of nodes that are processed in one block."""
 
 ROUNDING = 1e-9
-"""Tolerance for rounding errors in the limit: 0.29 * 100 is a little less than 29."""
+"""Tolerance for rounding errors in a limit: in floating point, 0.29 * 100 is less than 29."""
 
 GROWING = ("key", "source", "target", "edge_type", "edge_weight", "delimiter")
 """Table options that are used when a graph grows; the graph determines all other options."""
@@ -48,7 +48,7 @@ class TableChanges:
     """Number of removed nodes, which the new tables do not contain."""
 
     changed: int
-    """Number of nodes whose features differ before and after."""
+    """Number of nodes whose features are changed."""
 
     edges_added: int
     """Number of added edges."""
@@ -95,16 +95,16 @@ class TablePreview:
     """Classes that would lose all training labels."""
 
     max_removed_share: float
-    """Largest share of nodes, edges or labels that may be removed without an override."""
+    """Maximum share of nodes, edges or labels that may be removed without an override."""
 
     keeps_edges: bool = True
-    """False if the user asked to remove all edges: the quality gate then ignores removed edges."""
+    """False if the user asked to remove all edges; the quality gate then ignores removed edges."""
 
     predictions: "Preview | None" = None
-    """Comparison of predictions before and after; None if no version can be made."""
+    """Comparison of predictions before and after; None if the tables cannot make a version."""
 
     def removals(self) -> list[str]:
-        """Return a sentence for each exceeded limit: of removed nodes, edges or labels."""
+        """Return a sentence for each limit that the removed nodes, edges or labels exceed."""
         removed = {
             "node": (self.changes.removed, self.sizes.nodes),
             "edge": (self.changes.edges_removed if self.keeps_edges else 0, self.sizes.edges),
@@ -125,16 +125,16 @@ class TablePreview:
         ]
 
     def objections(self) -> list[str]:
-        """Return the reasons of the quality gate to refuse the change, a sentence each."""
+        """Return the reasons of the quality gate to refuse the change, as sentences."""
         measured = self.predictions.objections() if self.predictions else []
         return [*self.removals(), *self.untaught_sentences(), *measured]
 
     def warnings(self) -> list[str]:
-        """Return warnings to review before promoting the version, a sentence each."""
+        """Return warnings to review before promoting the version, as sentences."""
         return self.predictions.warnings() if self.predictions else []
 
     def result(self, version: Version) -> RowsComparison:
-        """Return the preview in the form that the command line and HTTP show.
+        """Return the preview in the form that the command line and HTTP responses show.
 
         Args:
             version: The version that the tables would change.
@@ -194,7 +194,7 @@ def _advice_for_stores() -> Iterator[None]:
 
 
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
-    """Count the nodes and edges that were added to a graph; its old rows are unchanged."""
+    """Count the nodes and edges that were added to a graph whose old rows are unchanged."""
     more = after.num_nodes - before.num_nodes
     return TableChanges(more, 0, 0, num_edges(after) - num_edges(before), 0, 0)
 
@@ -220,7 +220,8 @@ def read_whole_tables(
     given["key_type"] = graph.node_keys.key_type
     table = None if edges is False else edges
     if table is None and not isinstance(given.get("directed", False), bool):
-        # Without a table of edges, names of directed edge types would be refused as unknown.
+        # Drop the names of directed edge types: without a table of edges, they would be refused as
+        # unknown.
         del given["directed"]
     if isinstance(graph._store, MappedStore):
         with _advice_for_stores():
@@ -237,7 +238,10 @@ def read_whole_tables(
 
 
 def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
-    """Return the labelled nodes that a graph does not have, by class, including held-out ones."""
+    """Return the labelled nodes that are missing in a graph: class name -> node keys.
+
+    Held-out nodes are included.
+    """
     owners = labels.owners()
     keys = list(owners)
     lost: dict[str, list[Key]] = {}
@@ -247,7 +251,7 @@ def lost_labels(labels: StoreLabels, graph: Graph) -> dict[str, list[Key]]:
 
 
 def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges:
-    """Count the differences of two graphs, whose nodes are matched by key.
+    """Count the differences between two graphs; nodes are matched by key.
 
     Nodes are compared in blocks, because the graphs may not fit in memory.
 
@@ -277,7 +281,7 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
 
 
 def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray) -> int:
-    """Count the edges that some nodes have in both graphs; an edge counts at both of its ends.
+    """Count the edges of given nodes that are in both graphs, once for each end of an edge.
 
     Args:
         rows: Rows of the nodes in `before`.

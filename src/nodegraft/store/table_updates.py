@@ -42,10 +42,10 @@ _CHECK_TABLES = (
 
 @dataclass(frozen=True)
 class TablesRead:
-    """State with the graph of new tables, not stored yet."""
+    """Graph that was read from new tables and is not stored yet, with a preview of the changes."""
 
     after: State
-    """New graph, with the labels and the model of the version before."""
+    """State with the new graph, and with the labels and the model of the current version."""
 
     texts: NodeTexts | None
     """Texts of the nodes in the tables."""
@@ -54,10 +54,10 @@ class TablesRead:
     """Preview of the changes, without predictions."""
 
     gone: list[Key]
-    """Keys of labelled nodes that the new graph does not have."""
+    """Keys of labelled nodes that are missing in the new graph."""
 
     def labelled(self) -> State:
-        """Return the new state without the labels of removed nodes."""
+        """Return the state with the new graph, without the labels of removed nodes."""
         if not self.gone:
             return self.after
         return self.after.relabelled(self.after.labels.unlabelled(self.gone))
@@ -129,7 +129,7 @@ class TableUpdates:
 
     @contextmanager
     def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
-        """Build the graph of complete tables; on disk, it is deleted at the end of the context."""
+        """Yield a graph of complete tables; delete a graph on disk at the end of the context."""
         before = self._parts.state(parent)
         if parent.texts is not None and isinstance(before.graph._store, MappedStore):
             raise StoreError(

@@ -33,8 +33,8 @@ class StoreViews:
     def classes(self, version: int | None = None) -> ColumnTable:
         """Return a table of the classes with numbers of training labels and held-out labels.
 
-        The column ``session`` is 0 for the classes of ``init``, and then counts the changes that
-        added classes.
+        The column ``session`` is 0 for the classes of ``init``, 1 for the classes of the first
+        change that added classes, and so on.
 
         Args:
             version: Number of the version; None for the newest.
@@ -91,8 +91,8 @@ class StoreViews:
         """Plot the confusion matrix: correct predictions in blue, mistakes in vermilion.
 
         Args:
-            labels: True class -> keys of its nodes, or another form of labels; None for the
-                held-out nodes of the version.
+            labels: True class -> keys of its nodes, or labels in another supported form; None for
+                the held-out nodes of the version.
             version: Number of the version; None for the live version.
             most: Maximum number of classes with their own row; the least confused classes share a
                 row.
@@ -137,7 +137,7 @@ class StoreViews:
         *,
         ax: "Axes | None" = None,
     ) -> "Axes":
-        """Plot accuracy over predicted probability: a reliability diagram.
+        """Plot accuracy against predicted probability (reliability diagram).
 
         Args:
             labels: See :meth:`plot_confusion`.
@@ -153,7 +153,7 @@ class StoreViews:
     def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
         """Plot held-out accuracy by version with 95 % intervals.
 
-        Markers of versions that are or were live are filled.
+        Filled markers show versions that are or were live.
 
         Args:
             ax: Axes to draw into; None for a new figure.
@@ -180,7 +180,7 @@ class StoreViews:
         """Plot :meth:`learning_curve`, which shows whether more labels may raise accuracy.
 
         Args:
-            sizes: See :meth:`learning_curve`; each number costs a fit from scratch.
+            sizes: See :meth:`learning_curve`; each number needs a fit from scratch.
             version: Number of the version; None for the live version.
             ax: Axes to draw into; None for a new figure.
         """

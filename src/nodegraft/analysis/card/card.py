@@ -1,7 +1,8 @@
 """Data of a model card: classes, held-out accuracy and history of a version.
 
-The card depends only on its version, the versions before it and its first promotion. The row of the
-promotion is written first, so the promotion stays valid even if writing the card fails.
+The card depends only on its version, the versions before it and its first promotion. A store writes
+the database row of a promotion before the card, so the promotion is valid even if writing the card
+fails.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -37,10 +38,10 @@ class ClassCard:
     """Number of training labels."""
 
     since: int
-    """First of the consecutive versions, up to this one, in which the class has this name."""
+    """Version since which the class has had this name without interruption."""
 
     held_out: AccuracyCount
-    """Accuracy on its held-out nodes."""
+    """Accuracy on the held-out nodes of the class."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class GraphCard:
     """Entry of a model card for the graph."""
 
     since: int
-    """First of the consecutive versions, up to this one, that have this graph."""
+    """Version since which the graph is unchanged."""
 
     nodes: int
     """Number of nodes."""
@@ -128,10 +129,10 @@ class Card:
     None if the method has no calibrated confidence."""
 
     calibration: tuple[ProbabilityBin, ...]
-    """Accuracy of held-out nodes in bins of similar probability."""
+    """Accuracy on held-out nodes in bins of similar predicted probability."""
 
     confusion: ConfusionMatrix | None
-    """Held-out nodes by true and predicted class; None without held-out nodes."""
+    """Confusion matrix of held-out nodes; None without held-out nodes."""
 
     history: tuple[Step, ...]
     """Versions up to this one, oldest first."""
@@ -178,7 +179,7 @@ def card_of(
         state: Graph, labels and model of the version.
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
-        class_names: Returns the class names of the labels object with a given name.
+        class_names: Function that returns the class names in the labels object with a given name.
         live: Numbers of versions that were live.
         pruned: Numbers of pruned versions.
     """
@@ -217,7 +218,7 @@ def _count(right: Any) -> AccuracyCount:
 
 
 def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> dict[str, int]:
-    """Return name -> first of the consecutive versions, up to the last one, that have the name."""
+    """Return each name in the last version -> version since which all versions have the name."""
     left = names(history[-1])
     since: dict[str, int] = {}
     for past in reversed(history):

@@ -24,7 +24,7 @@ def draw_card(card: Card) -> list[Picture]:
         pictures.append(_picture("calibration", _calibration(card), plots.SIZE, draw))
         draw = partial(plots.draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
         pictures.append(_picture("abstaining", _abstaining(card), plots.SIZE, draw))
-    # The accuracy of the card's version is measured again, on all of its held-out nodes.
+    # Replace the recorded accuracy of the card's version by the accuracy on all its held-out nodes.
     counts = {step.version: step.held_out for step in card.history} | {card.version: card.held_out}
     live = [step.version for step in card.history if step.was_live]
     draw = partial(plots.draw_history, counts=counts, live=live)

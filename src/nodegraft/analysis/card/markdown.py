@@ -16,11 +16,11 @@ from nodegraft.model.confidence import NO_ESTIMATE
 TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning")
 
 FEW = 30
-"""The card calls accuracy rough if there are fewer held-out nodes than this."""
+"""The card calls accuracy a rough estimate if there are fewer held-out nodes than this number."""
 
 
 def card_files(card: Card, store: str, name: str) -> dict[str, str]:
-    """Return file name -> text, in the order of writing: the Markdown file is last.
+    """Return file name -> text of all files of a card, in writing order: the Markdown file is last.
 
     Figures are omitted if Matplotlib is not installed; the card then says how to install it.
 
@@ -234,7 +234,7 @@ def _text(text: str) -> str:
 
 
 def limits(card: Card) -> list[str]:
-    """Return sentences on what the model must not be used for, and on what was not measured."""
+    """Return sentences on improper uses of the model, and on what was not measured."""
     few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
     abstains = ", unless it abstains; how often it does so was not measured"
     sentences = [

@@ -1,7 +1,7 @@
-"""Label changes of a store as plain JSON, and which classes continue which after a change.
+"""Label changes of a store as plain JSON, and class succession: old classes -> new classes.
 
-A preview computes a change without storing it. Undoing an older change applies all later changes
-again, to the labels before the undone change.
+A preview computes a change without storing it. To undo an older change, all later changes are
+applied again to the labels before the undone change.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from nodegraft.base.errors import NodegraftError, StoreError
 
 
 class ClassSuccession:
-    """Old class name -> names of the classes that continue it.
+    """Mapping of each class before a change to the classes that continue it after the change.
 
     >>> renamed = ClassSuccession({"hats": frozenset({"caps"})})
     >>> renamed.continues("hats", "caps"), renamed.continues("shoes", "caps")
@@ -30,10 +30,10 @@ class ClassSuccession:
 
     @classmethod
     def between(cls, before: "StoreLabels", after: "StoreLabels") -> "ClassSuccession":
-        """Derive the succession from the classes that own the labels of removed classes.
+        """Derive the succession from the labels of removed classes.
 
         A removed class is continued by each new class that has some of its labels, and by an old
-        class that has all of them.
+        class that has all of its labels.
 
         Args:
             before: Labels before the change.
@@ -91,12 +91,12 @@ def changed_classes(
     names: ClassSuccession,
     pairs: Mapping[tuple[str, str], int],
 ) -> dict[str, ChangedClass]:
-    """Return the classes that are new or have other labels; a renamed class is not among them.
+    """Return the classes that are new or whose labels change, except renamed classes.
 
     Args:
         before: Labels before the change.
         after: Labels after the change.
-        names: Maps classes before the change to classes after it.
+        names: Mapping from classes before the change to classes after the change.
         pairs: (prediction before, prediction after) -> number of nodes.
     """
     unchanged = {
@@ -181,16 +181,16 @@ class Change:
 
     @property
     def new_nodes(self) -> list[Any]:
-        """Return keys of nodes that may have no label yet; only the graph can check them."""
+        """Keys of nodes that need not have a label yet, so that only the graph can check them."""
         if self.action not in ("add", "label", "split"):
             return []
         classes = next(part for part in self.detail.values() if isinstance(part, dict))
-        # A text instead of a list of keys is refused later, by the labels.
+        # Skip a string in place of a list of keys: applying the change refuses it later.
         lists = (keys for keys in classes.values() if not isinstance(keys, str | bytes))
         return [key for keys in lists for key in keys]
 
     def succession(self) -> ClassSuccession:
-        """Return which classes this change renames, merges or splits into which classes."""
+        """Return the classes that this change renames, merges or splits, and their successors."""
         detail = self.detail
         match self.action:
             case "rename":
@@ -203,13 +203,13 @@ class Change:
         return ClassSuccession()
 
     def without_repeats(self) -> "Change":
-        """Return this change without repeated keys and class names."""
+        """Return a copy of this change from which repeated keys and class names are removed."""
         lists = {key: value for key, value in self.detail.items() if isinstance(value, list)}
         unique = {name: list(dict.fromkeys(values)) for name, values in lists.items()}
         return replace(self, detail=self.detail | unique)
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
-        """Return this change with permission to use a class name similar to another one.
+        """Return a copy of this change that may use a class name similar to an existing class name.
 
         Args:
             force_name: Whether to give the permission; if not, return the change unmodified.
@@ -221,10 +221,10 @@ class Change:
 
 def _plain(name: str, value: Any) -> Any:
     if name in ("classes", "more", "parts"):
-        from nodegraft.tables.labels import keys_by_class  # slow to import
+        from nodegraft.tables.labels import keys_by_class  # this module is slow to import
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
-    # A text instead of a list is passed on unmodified, so that applying the change refuses it.
+    # Return a string in place of a list unmodified, so that applying the change refuses it.
     if name not in ("keys", "names") or (name == "keys" and isinstance(value, str | bytes)):
         return value
     # Convert NumPy scalars, which JSON cannot encode.
@@ -232,12 +232,12 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def changes_labels(action: str) -> bool:
-    """Return whether an action of a version is a change of labels, which can be replayed."""
+    """Return whether an action changes labels, so that it can be replayed."""
     return action in _ACTIONS
 
 
 def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
-    """Apply changes to other labels, in order.
+    """Apply several changes to labels, in order.
 
     Args:
         labels: Labels before the first of the changes.

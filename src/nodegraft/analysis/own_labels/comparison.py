@@ -60,11 +60,11 @@ class MethodResult:
     """Name of the method."""
 
     streams: tuple[StreamResult, ...]
-    """Result for each seed."""
+    """Results on the stream of each seed."""
 
     @property
     def first(self) -> Estimate:
-        """Macro accuracy before the first new class arrives."""
+        """Macro accuracy before the first new class."""
         return Estimate.of([stream.sessions[0].macro_accuracy for stream in self.streams])
 
     @property
@@ -81,9 +81,9 @@ class MethodResult:
 
     @property
     def session_seconds(self) -> Estimate:
-        """Seconds for a session of new classes: training, and predicting the query nodes.
+        """Seconds per session of new classes, for training and for predicting the query nodes.
 
-        Prediction is included because a method may postpone its work until then.
+        Prediction is included because a method may postpone computations until then.
         """
         return Estimate.of(
             [
@@ -93,7 +93,7 @@ class MethodResult:
         )
 
     def ahead_of(self, other: "MethodResult") -> Estimate:
-        """Return the lead in last accuracy over another method, paired by seed.
+        """Return the lead in last accuracy over another method; the difference is paired by seed.
 
         Args:
             other: Results of another method, for the same seeds.
@@ -123,14 +123,14 @@ class Evaluation(Tabular):
     """Number of the version whose graph and labels were used."""
 
     plan: Plan
-    """Classes that are used, and their roles."""
+    """Classes that are used in the comparison, and their roles."""
 
     methods: tuple[MethodResult, ...]
-    """Results of all methods, the highest last accuracy first."""
+    """Results of all methods; the method with the highest last accuracy is first."""
 
     @property
     def seeds(self) -> int:
-        """Number of seeds; each method was trained on a stream per seed."""
+        """Number of seeds; each method was trained on one stream per seed."""
         return len(self.methods[0].streams)
 
     @property
@@ -146,11 +146,11 @@ class Evaluation(Tabular):
     def to_arrow(self) -> Any:
         """Return a table with a row for each method, the best first; accuracies are shares.
 
-        Columns: method, accuracy before the first new class and after the last one, the ends of
-        its 95 % interval, difference to the best method (paired by seed) with the half width of
-        its interval, and seconds per session.
+        The columns are the method; accuracy before the first new class and after the last new
+        class, with the ends of the 95 % interval of the latter; difference to the best method
+        (paired by seed) with the half width of its interval; and seconds per session.
         """
-        # Imported here because it is slow to import.
+        # Import here, because pyarrow is slow to import.
         import pyarrow as pa
 
         behind = [result.ahead_of(self.best) for result in self.methods]
@@ -169,7 +169,7 @@ class Evaluation(Tabular):
         )
 
     def plot_sessions(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Plot macro accuracy by session: a line per method, the mean over seeds.
+        """Plot macro accuracy by session, with a line per method for the mean over seeds.
 
         Args:
             ax: Axes to draw into; None for a new figure.
@@ -202,7 +202,7 @@ class Evaluation(Tabular):
     def advice(self) -> str:
         """Recommendation as a sentence that also says whether the lead is larger than noise.
 
-        The terminal, JSON and the web page use this text, so that they agree.
+        The terminal, JSON and the web page all use this text.
         """
         best, lead = self.best, self.lead
         if lead is None:

@@ -17,8 +17,8 @@ from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 
 METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
-"""Methods that are compared with the store's own. In this order, they use all signals, propagated
-features, edges only, and features only."""
+"""Methods that are compared with the store's own method. The first uses all signals, the second
+propagated features, the third edges only, and the last features only."""
 
 
 def evaluate_methods(
@@ -57,7 +57,7 @@ def evaluate_methods(
 
 
 class _Within(Listener):
-    """Listener that adds the name of the run to each stage."""
+    """Progress listener that adds the name of a run to each stage."""
 
     def __init__(self, listener: Listener, run: str, sessions: int) -> None:
         self._listener, self._run, self._sessions = listener, run, sessions
@@ -71,7 +71,7 @@ class _Within(Listener):
 
 
 def _parameters(own: Method, name: str) -> dict[str, Any]:
-    """Return the store's parameters for its own method; no parameters for other methods."""
+    """Return the model's parameters if its method has the given name, otherwise no parameters."""
     if REGISTRY.get(name).many_shot:
         raise ParameterError(
             f"{name} gets most labels of every new class: it is an upper bound, not a method to "

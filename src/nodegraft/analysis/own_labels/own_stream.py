@@ -1,6 +1,7 @@
-"""Class streams built from the labels of a store, to compare methods on them.
+"""Class streams that are built from the labels of a store, to compare methods.
 
-The arrival is ``present``: the store's whole graph exists from the start, and only labels arrive.
+The arrival setting is ``present``: the store's whole graph exists from the start, and only labels
+arrive.
 """
 
 from collections.abc import Mapping
@@ -16,19 +17,19 @@ from nodegraft.streams.setting import Setting
 from nodegraft.streams.stream import ClassStream
 
 FEWEST_CLASSES = 4
-"""Least number of classes for a comparison: two known and two new."""
+"""Minimum number of classes for a comparison: two known and two new."""
 
 FEWEST_LABELS = 4
-"""Least number of labels of a class; they are split into training, held-out and query nodes."""
+"""Minimum number of labels per class, which are divided into training, held-out and query nodes."""
 
 SESSIONS = 5
-"""Largest number of sessions; if there are more new classes, a session adds several."""
+"""Maximum number of sessions; if there are more new classes, each session adds several classes."""
 
 SHOWN = 20
-"""Largest number of excluded classes that are listed by name; the rest are counted."""
+"""Maximum number of excluded classes that are listed by name; the rest are counted."""
 
 ARRIVAL: Arrival = "present"
-"""All nodes of a store's graph are visible from the start; only labels arrive."""
+"""Arrival setting: all nodes of a store's graph are visible from the start; only labels arrive."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,16 @@ class Plan:
     """Classes that are used in a comparison, and their roles."""
 
     setting: Setting
-    """Number of known and new classes, and of labels per new class."""
+    """Numbers of known and new classes, and number of labels per new class."""
 
     classes: dict[str, int]
-    """Class that is used -> number of its labels."""
+    """Class that is used in the comparison -> number of its labels."""
 
     left_out: dict[str, int]
     """Class that is excluded because it has too few labels -> number of its labels."""
 
     needed: int
-    """Least number of labels per class; half of them are for training, half for testing."""
+    """Minimum number of labels per class; half of them are for training, half for testing."""
 
     def exclusion(self) -> str:
         """Return a sentence that lists the excluded classes; empty if there are none."""
@@ -60,7 +61,7 @@ class Plan:
 
 
 def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
-    """Plan a comparison in which half of the classes are known; refuse too few classes.
+    """Plan a comparison in which half of the classes are known; raise an error for too few classes.
 
     >>> plan = make_plan({"a": 20, "b": 12, "c": 10, "d": 40, "e": 9}, shots=5)
     >>> print(plan.setting, plan.left_out)
@@ -73,7 +74,7 @@ def make_plan(labels: Mapping[str, int], shots: int) -> Plan:
     if len(classes) < FEWEST_CLASSES:
         raise StoreError(_too_few(len(classes), left_out, needed))
     novel = len(classes) // 2
-    # A store reserves no classes for meta-training or for tuning settings.
+    # A comparison on a store reserves no classes for meta-training or for tuning.
     setting = Setting(
         base=len(classes) - novel,
         pseudo_novel=0,

@@ -1,4 +1,4 @@
-"""Figures that are the same in every run; imports matplotlib, an optional dependency."""
+"""Reproducible figures. This module imports matplotlib, an optional dependency."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,17 +32,18 @@ __all__ = [
     "svg_text",
 ]
 
-# A page replaces these colours in its light and dark themes, so figures use no other greys.
+# Figures use no other greys, because a page replaces these colours in its light and dark themes.
 INK, GREY, PAPER = "#1A1B1C", "#8A8F94", "#FEFEFD"
-# Palette of Okabe and Ito, which colour-blind readers can distinguish.
+# This is the palette of Okabe and Ito, whose colours colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
-# Inches and points; a figure fills the screen of a phone, where one point is about one pixel.
+# Width and height are in inches, and the font size in points. A figure fills the screen of a phone,
+# on which one point is about one pixel.
 WIDTH, HEIGHT, FONT_SIZE = 4.6, 3.3, 8.5
 
-# Any: Matplotlib types the keys of its settings as a literal of several hundred names.
+# The type is Any because Matplotlib types these keys as a literal of several hundred names.
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
@@ -63,7 +64,7 @@ STYLE: dict[Any, Any] = {
     "ytick.color": INK,
 }
 figure_style = mpl.rc_context(STYLE)
-"""Decorator for functions that draw: sets the fonts and colours of the page."""
+"""Decorator for drawing functions that sets the fonts and colours of the web page."""
 
 
 def panel(
@@ -91,7 +92,7 @@ def panel(
 
 
 def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes], None]) -> Axes:
-    """Draw into the given axes, or into a new pyplot figure; return the axes.
+    """Call a drawing function on the given axes or on a new pyplot figure; return the axes.
 
     Notebooks show a pyplot figure at the end of its cell. Text is never interpreted as TeX.
 
@@ -104,11 +105,11 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
         with mpl.rc_context({"text.parse_math": False}):
             draw(axes)
         return axes
-    # Imported here because choosing a backend takes time.
+    # Import here, because the import chooses a plotting backend, which takes time.
     from matplotlib import pyplot
 
-    # Create the figure outside the style context: the first figure of a notebook sets options of
-    # its backend, which the end of the context would reset.
+    # Create the figure outside the style context. The first figure of a notebook sets options of
+    # the backend, and the end of the context would reset them.
     figure = pyplot.figure(figsize=size, layout="constrained", facecolor=PAPER)
     with mpl.rc_context(STYLE):
         axes = figure.subplots()
@@ -130,7 +131,9 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def shorten(name: object, limit: int) -> str:
-    """Return a name on one line; shorten a long name in the middle, as keys often share a prefix.
+    """Return a name on one line; a long name is shortened in the middle.
+
+    The ends are kept because keys often share a prefix.
 
     >>> shorten("short", 12), shorten("https://shop/items/p91007", 12)
     ('short', 'https:…91007')
@@ -141,7 +144,7 @@ def shorten(name: object, limit: int) -> str:
 
 
 def svg_text(figure: Figure) -> str:
-    """Return a figure as SVG; words stay text, and numbers have two decimals.
+    """Return a figure as SVG; words stay text elements, and coordinates have two decimals.
 
     >>> figure, _ = panel("a < b", "x")
     >>> ("a &lt; b</text>" in svg_text(figure), svg_text(figure) == svg_text(figure))
@@ -178,5 +181,5 @@ class Picture:
 
     @cached_property
     def svg(self) -> str:
-        """SVG of the figure; cached, because both a page and a separate file contain it."""
+        """SVG of the figure. It is cached, because it is used in a page and in a separate file."""
         return svg_text(self.figure)

@@ -13,18 +13,18 @@ from nodegraft.analysis.rendering.drawing import FONT_SIZE, GREY, Axes, Bbox
 
 SMALL_FONT = FONT_SIZE - 1.0
 DIRECTIONS = 16
-# Possible distances between a point and its label, in points.
+# Distances between a point and its label that are tried, in points.
 DISTANCES = (5, 9, 14, 20, 28, 38, 50, 65, 80)
 
 
 def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
-    """Move places apart to at least ``gap``, in the same order and as little as possible.
+    """Move positions as little as possible, so that neighbours are at least ``gap`` apart.
 
     >>> spread_apart([1.0, 1.0, 5.0], gap=1.0).tolist()
     [0.5, 1.5, 5.0]
 
     Args:
-        places: Positions on a line.
+        places: Positions on a line, whose order is kept.
         gap: Least distance between two positions, in the same unit.
     """
     order = np.argsort(places, kind="stable")
@@ -135,9 +135,9 @@ def _is_inside(box: Bbox, frame: Bbox) -> bool:
 
 
 def _offsets(width: float, height: float) -> Iterator[tuple[bool, tuple[float, float]]]:
-    """Yield offsets from a point to the centre of its label, the nearest and rightmost first.
+    """Yield offsets from a point to the centre of its label; near and right positions are first.
 
-    Each offset has a flag: whether the label is so far away that it needs a leader line.
+    Each offset has a flag that tells whether the label is so far away that it needs a leader line.
     """
     for distance in DISTANCES:
         for step in range(DIRECTIONS):

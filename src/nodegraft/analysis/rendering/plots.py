@@ -15,7 +15,7 @@ SIZE = (drawing.WIDTH, drawing.HEIGHT)
 """Width and height of a plot in inches."""
 
 MOST = 24
-"""Largest number of classes with a separate row."""
+"""Maximum number of classes with a separate row."""
 
 
 def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple[float, float]:
@@ -24,12 +24,12 @@ def recall_size(recalls: Mapping[str, AccuracyCount], most: int = MOST) -> tuple
 
 
 def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: int = MOST) -> None:
-    """Draw recall and its 95 % interval for each class, the lowest recall first.
+    """Draw recall and its 95 % interval for each class; the class with the lowest recall is first.
 
     Args:
         axes: Axes to draw into.
         recalls: Class -> number of correct predictions for its nodes; at least one node each.
-        most: Largest number of classes with a separate row.
+        most: Maximum number of classes with a separate row.
     """
     ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
     for row, (_, count) in enumerate(ranked[:most]):
@@ -93,8 +93,9 @@ def draw_history(
 
     Args:
         axes: Axes to draw into.
-        counts: Version -> correct predictions for held-out nodes, measured when it was made.
-        live: Versions that were live.
+        counts: Version -> correct predictions for held-out nodes, counted when the version was
+            made.
+        live: Numbers of the versions that were live.
     """
     measured = {number: count for number, count in counts.items() if count.asked}
     shares = [100 * (count.share or 0.0) for count in measured.values()]
@@ -114,7 +115,7 @@ def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount])
 
     Args:
         axes: Axes to draw into.
-        counts: Largest number of labels per class -> correct predictions for held-out nodes.
+        counts: Maximum number of labels per class -> correct predictions for held-out nodes.
     """
     shares = [100 * (count.share or 0.0) for count in counts.values()]
     axes.plot(list(counts), shares, color=drawing.BLUE, lw=1, zorder=1)
@@ -165,7 +166,7 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
 
     Args:
         axes: Axes to draw into.
-        levels: Threshold -> correct predictions among those with at least this confidence.
+        levels: Confidence threshold -> correct predictions among those at or above the threshold.
         asked: Number of all nodes, with or without a prediction.
     """
     counts = {100 * least: count for least, count in levels.items() if count.asked}
@@ -206,7 +207,7 @@ def _draw_count(
     largest: int = 0,
     filled: bool = True,
 ) -> None:
-    """Draw a share and its interval, vertically at `x`; horizontally if `row` is given."""
+    """Draw a share and its interval: vertically at `x`, or horizontally if `row` is given."""
     low, high = (100 * end for end in count.interval or (0.0, 0.0))
     share = 100 * (count.share or 0.0)
     size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
@@ -226,12 +227,12 @@ def _upper_part(axes: drawing.Axes, counts: Sequence[AccuracyCount]) -> None:
     """Limit the y axis to the range of the intervals, up to 100 %."""
     lowest = min(100 * (count.interval or (0.0,))[0] for count in counts)
     low = 5 * np.floor(lowest / 5)
-    # The limit is above 100 %, so that a marker at 100 % is drawn completely.
+    # Set the limit above 100 %, so that a marker at 100 % is drawn completely.
     axes.set_ylim(low, 100.0 + 0.02 * (100.0 - low))
 
 
 MOST_CONFUSED = 16
-"""Largest number of classes with a separate row and column."""
+"""Maximum number of classes with a separate row and column."""
 
 ABSTAINED = "(abstained)"
 
@@ -243,12 +244,12 @@ def confusion_size(matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> tuple[
 
 
 def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
-    """Draw a confusion matrix with a row per true class; group all but the most confused classes.
+    """Draw a confusion matrix with a row per true class; the least confused classes share a row.
 
     Args:
         axes: Axes to draw into.
         matrix: Number of nodes by true and predicted class.
-        most: Largest number of classes with a separate row.
+        most: Maximum number of classes with a separate row.
     """
     names, counts = _shown(matrix, most)
     columns = [*names]
@@ -272,7 +273,7 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
             fontsize=7 if counts.max() < 1000 else 6,
         )
         if _shade(float(shares[row, column])) > 0.55:
-            # White text is legible on dark cells only.
+            # Use white text on dark cells only, because it is illegible on light cells.
             label.set_color(drawing.PAPER)
     limit = 26
     axes.set_yticks(
@@ -296,7 +297,7 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
 
 
 def _shown(matrix: ConfusionMatrix, most: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Return class names, and counts with an additional last column for withheld predictions."""
+    """Return row names and counts; the last column counts withheld predictions."""
     counts, names = matrix.counts, list(matrix.classes)
     joined = np.column_stack([counts, matrix.abstained])
     if len(names) <= most + 1:
@@ -314,7 +315,7 @@ def _shown(matrix: ConfusionMatrix, most: int) -> tuple[list[str], NDArray[np.in
 
 
 def _shade(share: float) -> float:
-    # The square root keeps rare mistakes visible beside correct predictions.
+    # Use the square root, so that rare mistakes are visible beside correct predictions.
     return float(np.sqrt(share))
 
 
@@ -323,7 +324,8 @@ def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float6
     for row, column in np.ndindex(*shares.shape):
         colour = drawing.BLUE if row == column else drawing.VERMILION
         if grouped and row == column == len(shares) - 1:
-            # This cell of the grouped classes contains correct and wrong predictions.
+            # This cell of the grouped classes is grey, because it contains correct and wrong
+            # predictions.
             colour = drawing.GREY
         channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
         colours[row, column] = [*channels, _shade(float(shares[row, column]))]
@@ -333,7 +335,7 @@ def _colours(shares: NDArray[np.float64], *, grouped: bool) -> NDArray[np.float6
 MAP_SIZE = (5.6, 5.0)
 """Width and height of the map in inches."""
 
-# Two more colours than in other figures, which must be distinguishable in greyscale print.
+# The map uses two more colours than other figures, which must be distinguishable in greyscale.
 COLOURS = (*drawing.PALETTE, "#7F3C8D", "#6B4F3A")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 

@@ -28,19 +28,19 @@ class Prediction(Result):
 
     Args:
         node: Node key.
-        class_: The label if the node has one, else the prediction.
-        label: Label of the node; null without one.
-        prediction: Predicted class; null where confidence is too low or the key is unknown.
-        confidence: Probability times `known` in an open world, probability in a closed one; null
+        class_: Label of the node if it has one, otherwise the prediction.
+        label: Label of the node; null if it has none.
+        prediction: Predicted class; null if confidence is too low or the key is unknown.
+        confidence: Probability times `known` in an open world, probability in a closed world; null
             for an unknown key.
         probability: P(class | the node belongs to a known class), of the most probable class.
-        known: P(the node belongs to any known class); null without an estimate, where confidence is
-            the probability alone.
-        reason: Where `class` comes from (`own_label`, `prediction`), or why it is null
+        known: P(the node belongs to any known class); null without an estimate, and then confidence
+            equals the probability.
+        reason: Source of `class` (`own_label`, `prediction`), or the reason why it is null
             (`below_confidence`, `unknown_key`).
-        top: The most probable classes, best first; empty for an unknown key.
-        set_: Set of classes that contains the node's class with probability `coverage`, the most
-            probable first; null without `coverage`, empty for an unknown key.
+        top: Most probable classes, the most probable first; empty for an unknown key.
+        set_: Prediction set: classes that include the node's class with probability `coverage`, the
+            most probable first; null without `coverage`, empty for an unknown key.
     """
 
     node: NodeKey = field(metadata=example("p7"))
@@ -57,16 +57,17 @@ class Prediction(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions(VersionResult):
-    """Predictions in the order of the keys. A table has the columns `class_1`, `probability_1` …
-    instead of `top`.
+    """Predictions in the order of the requested keys.
+
+    A table has the columns `class_1`, `probability_1` … instead of `top`.
 
     Args:
-        world: Whether nodes may belong to unknown classes, which decides what confidence means.
-        predictions: One for each key.
-        sets_note: For which classes the coverage holds one by one, and for which together; null
-            without `coverage`.
-        rows_note: Values of new rows that are treated as missing, such as an unknown category; null
-            without any.
+        world: Whether nodes may belong to unknown classes, which changes the meaning of confidence.
+        predictions: Prediction for each requested key.
+        sets_note: Sentence on the coverage of prediction sets: the classes for which it holds
+            individually, and those for which it holds only together; null without `coverage`.
+        rows_note: Sentences about values of new rows that are treated as missing, such as an
+            unknown category; null if there are none.
     """
 
     TABLE: ClassVar[str] = "predictions"
@@ -83,11 +84,11 @@ class Explanation(VersionResult):
 
     Args:
         node: Node key.
-        explanation: Explanation by the method (for graft: signals, labels and edge types that
-            contribute), with `confidence`, `probability`, `known` and `world`; `note` says if the
-            estimated share of nodes of known classes changes confidence by more than a factor of
-            two, or is missing.
-        label: Label of the node; null without one.
+        explanation: Explanation in the format of the method, with `confidence`, `probability`,
+            `known` and `world`. The method graft adds the signals, labels and edge types that
+            contribute. `note` says if the estimated share of nodes of known classes is missing, or
+            changes confidence by more than a factor of two.
+        label: Label of the node; null if it has none.
     """
 
     node: NodeKey = field(metadata=example("p7"))
@@ -97,15 +98,15 @@ class Explanation(VersionResult):
 
 @dataclass(frozen=True)
 class Suggestion(Result):
-    """Node whose label would help most.
+    """Suggested node to label next.
 
     Args:
         node: Node key.
         prediction: Predicted class.
         second_class: Second most probable class.
-        uncertainty: 1 minus the difference of the two probabilities.
-        similar_nodes: Approximate number of similar uncertain nodes: the sum of the uncertainty of
-            its group.
+        uncertainty: 1 minus the difference between the probabilities of these two classes.
+        similar_nodes: Approximate number of similar uncertain nodes: the sum of the uncertainties
+            of all nodes in the node's group.
     """
 
     node: NodeKey = field(metadata=example("p7"))
@@ -120,7 +121,7 @@ class Suggestions(VersionResult):
     """Nodes to label next.
 
     Args:
-        suggestions: Nodes with most similar uncertain nodes first.
+        suggestions: Suggested nodes; those with the most similar uncertain nodes are first.
     """
 
     TABLE: ClassVar[str] = "suggestions"
@@ -130,12 +131,12 @@ class Suggestions(VersionResult):
 
 @dataclass(frozen=True)
 class NewClass(Result):
-    """Group of nodes that are similar to each other and to no known class.
+    """Group of nodes that are similar to each other but belong to no known class.
 
     Args:
-        size: Number of nodes in the group, of those that were examined.
-        top_terms: Distinctive terms of their texts; empty without text features.
-        examples: Nodes nearest to the centre of the group.
+        size: Number of nodes in the group, counting only nodes of the examined sample.
+        top_terms: Distinctive terms in the texts of the nodes; empty without text features.
+        examples: Keys of the nodes nearest to the centre of the group.
     """
 
     size: int = field(metadata=example(31))
@@ -148,7 +149,7 @@ class SuggestedClasses(VersionResult):
     """Groups of nodes that may be a new class.
 
     Args:
-        groups: Groups, the largest first.
+        groups: All groups, the largest first.
     """
 
     groups: list[NewClass]
@@ -156,15 +157,15 @@ class SuggestedClasses(VersionResult):
 
 @dataclass(frozen=True)
 class SuspiciousLabel(Result):
-    """Label that disagrees with the other labels.
+    """Label that contradicts the prediction of a model trained without it.
 
     Args:
         node: Node key.
-        label: Its label.
-        suggested: The likeliest other class, by a model that did not learn the label.
-        label_probability: P(label), by that model.
-        suggested_probability: P(suggested class), by that model.
-        reason: Why the label is suspicious.
+        label: Current label of the node.
+        suggested: Most probable other class, according to the model trained without the label.
+        label_probability: Probability of the label, according to this model.
+        suggested_probability: Probability of the suggested class, according to this model.
+        reason: Sentence that explains why the label is suspicious.
     """
 
     node: NodeKey = field(metadata=example("p7"))
@@ -182,7 +183,8 @@ class LabelAudit(VersionResult):
     """Labels that are probably wrong.
 
     Args:
-        labels: The most suspicious first; only labels for which another class is likelier.
+        labels: Suspicious labels for which another class is more probable, the most suspicious
+            first.
     """
 
     TABLE: ClassVar[str] = "labels"

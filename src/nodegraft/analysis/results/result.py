@@ -1,9 +1,9 @@
-"""Base of results that Python, the command line and HTTP share: one definition of every field.
+"""Base class of results that are shared by Python, the command line and HTTP.
 
 A result is a frozen dataclass that describes its fields under ``Args:``. Python returns it, a
-command prints it as JSON, and a route sends it; :meth:`Result.__get_pydantic_json_schema__` takes
-the descriptions to the OpenAPI document. Nothing slow is imported here, because the command line
-reads these classes before it starts.
+command prints it as JSON, and a route sends it; :meth:`Result.__get_pydantic_json_schema__` adds
+the descriptions to the OpenAPI document. This module imports no slow modules, because the command
+line needs the result classes at its start.
 """
 
 import inspect
@@ -18,25 +18,25 @@ _FIELD = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class Result:
-    """Base of results: dataclasses whose fields are those of a JSON object.
+    """Base class of results, which are dataclasses with the fields of a JSON object.
 
-    A field whose name is a Python keyword ends in ``_``, which JSON omits.
+    A field name that is a Python keyword ends in ``_``; the JSON field has no ``_``.
     """
 
     TABLE: ClassVar[str] = ""
-    """Field that is a list of rows, for --csv and --parquet; empty without one."""
+    """Name of the list field whose rows --csv and --parquet write; empty if there is none."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Return the names of the columns of the table."""
+        """Return the column names of the result's table."""
         (row,) = parts_of(cls.__dataclass_fields__[cls.TABLE].type)  # type: ignore[attr-defined]
         return list(described_fields(row))
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        """Describe the fields in the OpenAPI document."""
+        """Add the class docstring and field descriptions to the schema in the OpenAPI document."""
         document = handler(schema)
         own = handler.resolve_ref_schema(document)
         own["description"] = (inspect.getdoc(cls) or "").split("\n\nArgs:")[0]
@@ -46,12 +46,12 @@ class Result:
 
 
 def example(value: Any, alias: str | None = None) -> dict[str, Any]:
-    """Return the metadata of a field: an example for the OpenAPI document, and its JSON name."""
+    """Return the metadata of a field: an example for the OpenAPI document, and the JSON name."""
     return {"examples": [value]} | ({"serialization_alias": alias} if alias else {})
 
 
 def described_fields(result: type) -> dict[str, str]:
-    """Return JSON field -> its description, those of base classes included."""
+    """Return the description of each JSON field, including fields of base classes."""
     texts = {
         name: " ".join(text.split())
         for base in reversed(result.__mro__)
@@ -61,10 +61,10 @@ def described_fields(result: type) -> dict[str, str]:
 
 
 def parts_of(annotation: Any) -> list[type]:
-    """Return the dataclasses that the type of a field names.
+    """Return the dataclasses in a field's type annotation.
 
     Args:
-        annotation: The type, such as ``list[Row] | None``.
+        annotation: Type annotation, such as ``list[Row] | None``.
     """
     if isinstance(annotation, type) and hasattr(annotation, "__dataclass_fields__"):
         return [annotation]
@@ -77,7 +77,7 @@ class VersionResult(Result):
 
     Args:
         model_version: Number of the version that was read or made.
-        graph_version: Hash of its graph.
+        graph_version: Hash of the version's graph.
     """
 
     model_version: int = field(metadata=example(3))

@@ -1,4 +1,4 @@
-"""Results about versions: what made them, and how they differ."""
+"""Results about versions: changes, comparisons and drift."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,16 +18,16 @@ class HistoryEntry(Result):
     Args:
         version: Number of the version.
         action: Name of the command.
-        description: The change in a few words.
+        description: Short description of the change.
         detail: Arguments of the change.
-        by: Author: name of a token or of a user.
-        note: Reason for the change.
-        at: Time in UTC.
+        by: Author of the change: name of a token or of a user.
+        note: Reason for the change, as given by the author.
+        at: Time of the change in UTC.
         accuracy_before: Held-out accuracy before the change; null without held-out nodes.
-        accuracy_after: Held-out accuracy after it.
-        predictions_compared: Number of nodes that were predicted before and after: all, or a random
-            sample.
-        predictions_changed: Number of those predictions that changed.
+        accuracy_after: Held-out accuracy after the change; null without held-out nodes.
+        predictions_compared: Number of nodes that were predicted before and after the change: all
+            nodes, or a random sample.
+        predictions_changed: Number of compared nodes whose prediction changed.
     """
 
     version: int = field(metadata=example(3))
@@ -63,12 +63,12 @@ class HistoryEntry(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Changed(VersionResult):
-    """New version; a request with the same idempotency key gets the same response.
+    """New version. Another request with the same idempotency key gets the same response.
 
     Args:
-        change: The change that made it.
-        promoted: Whether the new version was promoted at once.
-        warnings: What to check before the version is promoted.
+        change: Change that made the version.
+        promoted: Whether the version was promoted immediately.
+        warnings: Warnings to check before the version is promoted.
     """
 
     change: HistoryEntry
@@ -80,7 +80,7 @@ class Changed(VersionResult):
         """Return the result about a new version.
 
         Args:
-            more: Fields of a subclass.
+            more: Further fields of a subclass.
         """
         return cls(
             **version.fields,
@@ -93,11 +93,11 @@ class Changed(VersionResult):
 
 @dataclass(frozen=True, kw_only=True)
 class Promoted(VersionResult):
-    """The new live version.
+    """Version that was made live.
 
     Args:
-        by: Who promoted it.
-        at: Time in UTC.
+        by: Author of the promotion: name of a token or of a user.
+        at: Time of the promotion in UTC.
     """
 
     by: str = field(metadata=example("anna"))
@@ -109,9 +109,9 @@ class ChangedClass(Result):
     """Number of predictions that change from one class to another.
 
     Args:
-        before: Predicted class before.
-        after: Predicted class after.
-        nodes: Number of nodes.
+        before: Predicted class before the change.
+        after: Predicted class after the change.
+        nodes: Number of nodes with this change.
     """
 
     before: str = field(metadata=example("bikes"))
@@ -124,10 +124,10 @@ class ChangedNode(Result):
     """Node whose prediction changes.
 
     Args:
-        node: Its key.
-        before: Predicted class before.
-        after: Predicted class after.
-        confidence: Confidence of the prediction after.
+        node: Node key.
+        before: Predicted class before the change.
+        after: Predicted class after the change.
+        confidence: Confidence of the prediction after the change.
     """
 
     node: NodeKey = field(metadata=example("p91500"))
@@ -138,20 +138,21 @@ class ChangedNode(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(VersionResult):
-    """Predictions that differ between two versions, or that a change would change.
+    """Differences between the predictions of two versions, or before and after a change.
 
     Args:
-        predictions_compared: Number of nodes that were predicted before and after: all, or a random
-            sample. It is null if no version can be made of new tables, as are the other fields
-            about predictions.
-        predictions_changed: Number of those predictions that change.
-        changes: Changes from class to class, the most frequent first.
-        examples: Some nodes whose prediction changes.
+        predictions_compared: Number of nodes that were predicted before and after: all nodes, or a
+            random sample. This and the other fields about predictions are null if new tables cannot
+            make a version.
+        predictions_changed: Number of compared nodes whose prediction changes.
+        changes: Numbers of changed predictions by class before and class after, the largest first.
+        examples: Examples of nodes whose prediction changes.
         accuracy_before: Held-out accuracy before; null without held-out nodes.
-        accuracy_after: Held-out accuracy after.
-        objections: Reasons of the quality gate to refuse the change. With any, a change of labels
-            is refused unless `override` gives a reason, and new nodes are not promoted at once.
-        warnings: What to check first; warnings do not block the change.
+        accuracy_after: Held-out accuracy after; null without held-out nodes.
+        objections: Reasons of the quality gate to refuse the change. If there are any, a change of
+            labels is refused unless `override` gives a reason, and new nodes are not promoted
+            immediately.
+        warnings: Warnings to check before the change; they do not block it.
     """
 
     predictions_compared: int | None = field(metadata=example(20000))
@@ -168,8 +169,8 @@ class Comparison(VersionResult):
         """Return a comparison of two versions.
 
         Args:
-            preview: The comparison; None if no version can be made.
-            more: Fields of a subclass, or other values.
+            preview: Comparison in the library's own form; None if no version can be made.
+            more: Fields of a subclass, or values that replace those of the comparison.
         """
         if preview is None:
             names = "predictions_compared", "predictions_changed", "accuracy_before"
@@ -194,14 +195,14 @@ class Comparison(VersionResult):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsComparison(Comparison):
-    """Effect of new tables; nothing was changed.
+    """Preview of the changes that new tables would make; the store is not changed.
 
     Args:
-        nodes_added: Nodes that would be added.
-        nodes_removed: Nodes that would be removed.
-        edges_added: Edges that would be added.
-        edges_removed: Edges that would be removed.
-        labels_removed: Labels that would be removed with their nodes.
+        nodes_added: Number of nodes that would be added.
+        nodes_removed: Number of nodes that would be removed.
+        edges_added: Number of edges that would be added.
+        edges_removed: Number of edges that would be removed.
+        labels_removed: Number of labels that would be removed together with their nodes.
         labels_lost: Class -> number of its labels that would be removed.
     """
 
@@ -215,14 +216,14 @@ class RowsComparison(Comparison):
 
 @dataclass(frozen=True, kw_only=True)
 class Diff(Comparison):
-    """Difference of the version `compared_with` and a later one, `model_version`.
+    """Difference between version `compared_with` and the later version `model_version`.
 
     Args:
-        compared_with: Number of the version before.
+        compared_with: Number of the earlier version.
         history: Changes between the two versions, newest first.
-        held_out: Number of held-out nodes of classes that both versions know.
-        classes_added: Classes that only the version after knows.
-        classes_removed: Classes that only the version before knows.
+        held_out: Number of held-out nodes of the classes that both versions know.
+        classes_added: Classes that only the later version knows.
+        classes_removed: Classes that only the earlier version knows.
     """
 
     TABLE: ClassVar[str] = "changes"
@@ -240,12 +241,13 @@ class Shift(Result):
 
     Args:
         measure: Name of the measure.
-        before: Value before, in words.
-        after: Value after.
-        distance: Distance of the two distributions, from 0 to 1: half the sum of the differences of
-            all shares, or the largest difference of the cumulative distributions.
-        noise: Distance that chance alone exceeds about once in twenty times.
-        alarm: Whether the distance is above the alarm threshold and above noise.
+        before: Value in the earlier version, as text.
+        after: Value in the later version, as text.
+        distance: Distance between the distributions of the measure in the two versions, from 0 to
+            1: half the sum of the differences of all shares, or the largest difference of the
+            cumulative distributions.
+        noise: Distance that is exceeded by chance about once in twenty comparisons.
+        alarm: Whether the distance is above both the alarm threshold and `noise`.
     """
 
     measure: str = field(metadata=example("predictions"))
@@ -258,12 +260,12 @@ class Shift(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Drift(VersionResult):
-    """Drift between the version `compared_with` and a later one, `model_version`.
+    """Drift between version `compared_with` and the later version `model_version`.
 
     Args:
-        compared_with: Number of the version before.
-        threshold: Alarm threshold of the distance.
-        shifts: One for each measure.
+        compared_with: Number of the earlier version.
+        threshold: Alarm threshold for the distance.
+        shifts: Drift of each measure.
     """
 
     TABLE: ClassVar[str] = "shifts"

@@ -1,4 +1,4 @@
-"""Commands of the panel Data: example tables, and create, grow and sync a store."""
+"""Commands of the help panel Data: example tables, and create, grow and sync a store."""
 
 import shlex
 from dataclasses import replace
@@ -44,7 +44,7 @@ STORE = "my-store"
 
 
 class World(StrEnum):
-    """Values of --world."""
+    """Possible values of --world."""
 
     OPEN = "open"
     CLOSED = "closed"

@@ -1,4 +1,4 @@
-"""Commands of the panel Maintenance: verify, settings, prune, purge and migrate."""
+"""Commands of the help panel Maintenance: verify, settings, prune, purge and migrate."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from nodegraft.cli.terminal import Terminal, line
 
 @command
 def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[results.Verified]:
-    """Compare every file of a store with its checksum; exit code 1 if one is damaged."""
+    """Compare every file of a store with its checksum; exit code 1 if a file is damaged."""
     from nodegraft.store.store import Store
 
     found = Store.verify(place, author=by, listener=terminal)

@@ -1,4 +1,4 @@
-"""Commands of the panel Predict and inspect."""
+"""Commands of the help panel Predict and inspect."""
 
 import shlex
 from collections import Counter
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
 MAX_GROUPS = 3
-"""At most this many groups that may be a new class are shown."""
+"""Maximum number of groups to show that may be a new class."""
 
 
 class MissingKeys(StrEnum):
-    """Values of --missing."""
+    """Possible values of --missing."""
 
     ERROR = "error"
     SKIP = "skip"
@@ -167,7 +167,7 @@ def predict(
 
 
 def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str | None]:
-    """Return texts of the nodes; None for those that are not in the graph."""
+    """Return the texts of nodes; None for a node that is not in the graph."""
     found = answers.is_found.tolist()
     there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]
     texts = iter(store.texts(there, version))
@@ -209,7 +209,7 @@ def suggest(
 
     with open_store(place, terminal) as store:
         number = store.newest if version is None else version
-        # Load the state once for both: its first predictions fill caches.
+        # Load the state once for both lists, so that they share its caches.
         state = store.state(number)
         terminal.stage("comparing uncertain nodes")
         nodes = suggestions(state, count)
@@ -269,7 +269,7 @@ def evaluate(
     from nodegraft.base.files.folder import WriteOnceFolder
 
     if out is not None:
-        # A missing extra or an unwritable folder is reported before the long work.
+        # Report a missing extra or an unwritable folder before the long computation.
         from nodegraft.lab.report.page import write_evaluation
 
         WriteOnceFolder(out).check_writable()
@@ -304,7 +304,8 @@ def card(
         number = store.live if version is None else version
         content = store.card(number)
         if content.promotion is not None:
-            # The card must be shown to users who may only read the store, too.
+            # Users who may only read the store can see the card too, so ignore errors in writing
+            # it.
             with suppress(OSError):
                 store.write_card(number)
     name = place.resolve().name

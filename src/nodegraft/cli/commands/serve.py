@@ -1,4 +1,4 @@
-"""Commands of the panel Serve: the HTTP service and its API tokens."""
+"""Commands of the help panel Serve: the HTTP service and its API tokens."""
 
 from dataclasses import replace
 from functools import partial
@@ -138,10 +138,10 @@ def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> Output[Re
 def _serve_on_ray(terminal: Terminal, settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
-    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an extra
+    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an optional extra
     from nodegraft.service.server import check, replica
 
-    # Replicas have working folders of their own.
+    # Use an absolute path, because each replica has its own working folder.
     store = settings.store.absolute()
     settings = replace(settings, store=store, behind_proxy=cluster != LOCAL)
     check(settings)
@@ -149,7 +149,7 @@ def _serve_on_ray(terminal: Terminal, settings: "Settings", cluster: str) -> Non
         raise ParameterError("Ray Serve needs a port number: choose a free port with --port.")
     with replicated(
         partial(replica, settings),
-        # The hash tells stores in folders of the same name apart.
+        # The hash distinguishes stores whose folders have the same name.
         name=f"{store.name}-{content_hash(str(store))[:8]}",
         address=cluster,
         replicas=settings.workers,

@@ -1,4 +1,4 @@
-"""Commands of the panel Teach: edit classes and labels, and refit."""
+"""Commands of the help panel Teach: edit classes and labels, and refit."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodegraft.store.store import Store
 
 EditOutput = Output[NewVersion | Comparison]
-"""What every command that edits labels returns: a version, or with --dry-run a comparison."""
+"""Result of commands that edit labels: the new version; with --dry-run, a comparison."""
 
 
 @command
@@ -49,7 +49,7 @@ def add(
 
 
 def _for_known_classes(action: str, argument: str, summary: str) -> Callable[..., None]:
-    """Return a command that takes known classes and their nodes."""
+    """Return a command that adds or changes labels of known classes."""
 
     def function(
         place: StorePlace, given: LabelOptions, options: EditOptions, terminal: Terminal
@@ -150,7 +150,7 @@ def refit(
     encoder: TextEncoders = None,
     nodes: NodeTable = None,
 ) -> EditOutput:
-    """Fit the method again from scratch; with --encoder and --nodes on texts encoded again."""
+    """Fit the method from scratch; --encoder and --nodes encode the texts again."""
     given = {"encoder": encoder or None, "nodes": nodes}
     if options.dry_run:
         with open_store(place, terminal) as store:

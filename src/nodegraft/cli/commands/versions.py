@@ -1,4 +1,4 @@
-"""Commands of the panel Versions: which version is live, what changed, and how to go back."""
+"""Commands of the help panel Versions: history, diff, promote, rollback, discard and undo."""
 
 import shlex
 from typing import TYPE_CHECKING, Annotated
@@ -104,7 +104,7 @@ def discard(
         typer.Argument(metavar="[VERSION]", help="Number of the candidate version, to be checked."),
     ] = None,
 ) -> Output[NewVersion]:
-    """Discard the candidate version: return to the live one, without the changes since."""
+    """Discard the candidate version, and continue from the live version."""
     return make_version(place, lambda store: store.discard(number, intent=options.intent), terminal)
 
 
@@ -112,7 +112,7 @@ def discard(
 def undo(
     place: StorePlace, options: AuthorOptions, terminal: Terminal, number: VersionNumber = None
 ) -> Output[NewVersion]:
-    """Undo the change of one version; later changes stay."""
+    """Undo the change of one version, and keep all later changes."""
     return make_version(place, lambda store: store.undo(number, intent=options.intent), terminal)
 
 

@@ -13,13 +13,13 @@ from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import likely, text_line
 
 MAX_BAR = 12
-"""Largest length of a bar in characters."""
+"""Maximum length of a bar in characters."""
 
 GAP = 3
 """Number of characters between two columns."""
 
 SMALL = 0.05
-"""Signals are grouped in one row if their lead is below this share of the largest lead."""
+"""Signals whose lead is below this share of the largest lead are grouped in one row."""
 
 NOTHING = 0.005
 """Threshold below which a number is shown as 0.00."""
@@ -42,7 +42,7 @@ class ExplainedNode:
 def explanation_lines(
     node: ExplainedNode, explanation: dict[str, Any], width: int = 80
 ) -> RenderableType:
-    """Return the two likeliest classes, their signals, and the labels that contribute most.
+    """Return the two most probable classes, their signals, and the labels that contribute most.
 
     Args:
         node: Node whose prediction is explained.
@@ -153,13 +153,13 @@ def _sums(rows: list[tuple[str, float, float]]) -> tuple[float, float]:
 
 
 def _bar(lead: float, most: float, longest: int) -> Text:
-    # The sign of the number has the same information, for terminals without colours.
+    # On terminals without colours, the sign of the number shows the same information.
     length = 0 if abs(lead) < NOTHING else round(longest * abs(lead) / most)
     return Text("█" * length, style="green" if lead > 0 else "red")
 
 
 def _number(value: float, sign: str = "-") -> str:
-    # Show -0.00 as 0.00.
+    # Avoid showing -0.00.
     return f"{0.0 if abs(value) < NOTHING else value:{sign}.2f}"
 
 

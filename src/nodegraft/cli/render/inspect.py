@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 TEXT_WIDTH = 9
-"""Smallest width of the text column."""
+"""Minimum width of the text column."""
 
 
 def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:
@@ -43,7 +43,7 @@ def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> Renderab
 
 
 def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator[RenderableType]:
-    """Yield each suggested group with top terms, example nodes, and the command that adds it."""
+    """Yield each suggested group: its top terms, example nodes, and the command to add it."""
     if not groups:
         yield Text("No group of nodes looks like an unknown class.")
         return
@@ -64,7 +64,7 @@ def new_class_lines(place: Path, groups: "Mapping[NewClass, Texts]") -> Iterator
 
 
 def drift_table(shifts: "list[Shift]", alarm: float) -> RenderableType:
-    """Return a table with a row for each drift measure, and the measures above the threshold."""
+    """Return a table of drift measures, and a list of the measures above the alarm threshold."""
     table = Table(box=SIMPLE, pad_edge=False)
     for heading in ("measure", "before", "after"):
         table.add_column(heading, overflow="fold")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
 
 MAX_NAMED_JOBS = 4
-"""Largest number of running jobs that are listed by name."""
+"""Maximum number of running jobs that are listed by name."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def job_line(event: "JobEnded", count: str) -> Text:
 
     Args:
         event: Job that ended.
-        count: Number of the job in the suite, such as 3/12.
+        count: Number of ended jobs and of all jobs, such as 3/12.
     """
     job = f"{count} {event.job.title}, {event.job.protocol_name}: "
     if not event.error:
@@ -90,7 +90,7 @@ def suite_status(
 
     Args:
         title: Name of the suite.
-        counts: Number of jobs to run, of jobs that are done, and of all jobs.
+        counts: Numbers of jobs to run, of jobs that are done, and of all jobs.
         seconds: Estimated duration in seconds.
         without_estimate: Number of jobs to run whose duration has no estimate.
     """
@@ -106,7 +106,7 @@ def suite_status(
 
 
 def session_table(title: str) -> Table:
-    """Return a table of sessions without rows."""
+    """Return an empty table of sessions, with its columns."""
     table = Table(title=title, title_justify="left", caption_justify="left")
     table.caption = "accuracies in percent; all but micro are averages over classes"
     for name in COLUMNS:
@@ -128,7 +128,7 @@ def session_row(result: "SessionResult") -> list[str]:
 
 
 def summary_table(summary: dict[str, Any]) -> Table:
-    """Return a table with the summary of a run, a row for each number."""
+    """Return the summary of a run as a table, with a row for each number."""
     rows = {
         "A0, before the first new class": percent(summary["first_accuracy"]),
         "last session": percent(summary["last_accuracy"]),
@@ -144,7 +144,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
 
 
 def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -> Table:
-    """Return a table with sizes, homophily and degrees of a graph, a row for each number."""
+    """Return sizes, homophily and degrees of a graph as a table, with a row for each number."""
     degrees = " ".join(str(value) for value in numbers.degree_quantiles)
     marks = "/".join(f"{100 * quantile:.0f}" for quantile in quantiles)
     rows = {
@@ -203,7 +203,7 @@ def datasets_table(datasets: "list[Dataset]") -> Table:
 
 
 def query_table(result: "pa.Table") -> Table:
-    """Return the result of a query as a table: texts left-aligned, numbers right-aligned."""
+    """Return the result of a query as a table; texts are left-aligned, numbers right-aligned."""
     from pyarrow.types import is_string
 
     table = Table(box=SIMPLE, pad_edge=False)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
-    """Return which versions were pruned, or would be, and how much disk space this frees.
+    """Return a line with the versions that a prune deletes, and the disk space that it frees.
 
     Args:
         pruned: Pruned versions.
@@ -41,7 +41,7 @@ def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
 
 
 def purged_lines(purged: "Purged") -> Text:
-    """Return what a purge deleted, and what the user must delete separately."""
+    """Return lines about data that a purge deleted, and data that the user still must delete."""
     masked = ""
     if purged.rows:
         masked = f", with keys in {counted(purged.rows, 'row')} removed or replaced by [purged]"
@@ -54,7 +54,7 @@ def purged_lines(purged: "Purged") -> Text:
 
 
 def verification_lines(verification: "Verification") -> Text:
-    """Return all damaged files, and how to repair them."""
+    """Return lines about all damaged files, with advice on how to repair them."""
     unused = ""
     if verification.unused:
         files = counted(verification.unused, "file")

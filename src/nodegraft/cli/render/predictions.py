@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Predictions
 
 OTHERS = 24
-"""Largest width that is reserved for the column of alternative classes."""
+"""Maximum width that is reserved for the column of alternative classes."""
 
 MAX_SHOWN = 50
-"""Largest number of predictions that are shown; more should be written to a file."""
+"""Maximum number of predictions to show; the note below advises to write more to a file."""
 
 TEXT_WIDTH = 9
-"""Smallest width of the text column, next to three columns of numbers."""
+"""Minimum width of the text column beside the three columns of numbers."""
 
 GAP = 2
 """Number of characters between two columns."""
@@ -31,7 +31,7 @@ NUMBERS = ("confidence", "probability", "known")
 NO_ROOM = "No room for the {}: widen the terminal, or use --json."
 
 SET_SHOWN = 4
-"""Largest number of classes that are shown of a prediction set."""
+"""Maximum number of classes of a prediction set to show."""
 
 
 def predictions_table(
@@ -41,7 +41,7 @@ def predictions_table(
 
     The class column shows the label of a labelled node, with the prediction if it differs, or the
     reason why a node has no class. The text column is omitted if there is more than one alternative
-    class. On short lines, texts are dropped first, then alternative classes.
+    class. On a narrow terminal, the text column is omitted first, then alternative classes.
 
     Args:
         answers: Predictions to show.
@@ -59,14 +59,15 @@ def predictions_table(
     others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
     optional = {"others": others}
     if answers.sets is not None and answers.coverage is not None:
-        # The column of prediction sets is first, so that alternative classes are dropped before it.
+        # Put prediction sets first, so that the column of alternative classes is omitted before
+        # them.
         optional = {f"{100 * answers.coverage:g} % set": list(map(_set_text, answers.sets))}
         optional |= {"others": others} if answers.columns.shape[1] > 1 else {}
     room, dropped = width - _needed_width(answers, classes), list[str]()
     extra = list[list[str]]()
     for title, cells in optional.items():
         needed = min(OTHERS, max(len(title), *map(len, cells), 0))
-        # Make the column as wide as its longest word, which would be cut otherwise.
+        # Make the column at least as wide as its longest word, so that no word is shortened.
         needed = max([needed, *(Text(word).cell_len for cell in cells for word in cell.split(" "))])
         if any(cells) and room >= needed + GAP:
             table.add_column(title, min_width=needed, overflow="fold")
@@ -124,7 +125,7 @@ def _class_cell(answers: "Predictions", row: int, predicted: str | None) -> str:
 
 
 def _needed_width(answers: "Predictions", classes: list[str]) -> int:
-    """Return the total width of the columns that are never dropped; class names wrap at spaces."""
+    """Return the total width of the columns that are never omitted; class names wrap at spaces."""
     words = [word for cell in classes for word in Text.from_markup(cell).plain.split()]
     cells = [Text(word).cell_len for word in words]
     keys = [Text(str(node)).cell_len for node in answers.nodes]
@@ -138,7 +139,7 @@ def _number(share: float) -> str:
 
 
 def _others(answers: "Predictions", row: int, predicted: str | None) -> str:
-    """Return the alternative classes; each probability stays on the line of its class."""
+    """Return the alternative classes; no line break separates a class from its probability."""
     first = 0 if predicted is None else 1
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)

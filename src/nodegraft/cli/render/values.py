@@ -11,13 +11,13 @@ from rich.text import Text
 from nodegraft.cli.terminal import UNLIMITED
 
 MIN_TEXT_WIDTH = 14
-"""Smallest width of the text column; other columns are made narrower for it."""
+"""Minimum width of the text column; other columns are narrowed to make space for it."""
 
 TEXT = "text"
 """Heading of the text column."""
 
 GAP = 3
-"""Largest number of characters between two columns."""
+"""Maximum number of characters between two columns."""
 
 Texts = Sequence[str | None]
 """Text of each node; None for a node without a text."""
@@ -26,7 +26,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def likely(share: float) -> str:
-    """Return a probability in whole percent; only exact values are shown as 0 % or 100 %.
+    """Return a probability in whole percent; only exact 0 and 1 are shown as 0 % and 100 %.
 
     >>> likely(0.314), likely(0.9996), likely(0.0004), likely(1.0)
     ('31 %', '>99 %', '<1 %', '100 %')
@@ -91,9 +91,10 @@ def duration(seconds: float) -> str:
 
 
 class NodeTable(Table):
-    """Table of nodes; its text column fills the rest of the line, and is not cut in a file or pipe.
+    """Table of nodes, with a text column that fills the rest of the line.
 
-    On short lines, the text column is dropped, so that no key or class name is broken.
+    In a file or pipe, the text is not cut. On a narrow terminal, the text column is omitted, so
+    that no key or class name is broken.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -107,7 +108,7 @@ class NodeTable(Table):
         return super().__rich_console__(console, options)
 
     def _least_width(self, console: Console, options: ConsoleOptions) -> int:
-        """Return the least table width at which no word is broken."""
+        """Return the minimum table width at which no word is broken."""
         widths = [
             column.width
             or max(Measurement.get(console, options, cell).minimum for cell in column.cells)
@@ -119,14 +120,15 @@ class NodeTable(Table):
 def add_text_column(
     table: NodeTable, texts: Texts, min_width: int = MIN_TEXT_WIDTH
 ) -> list[list[str]]:
-    """Add a text column that fills the rest of the line; return its cells as a list for each row.
+    """Add a text column that fills the rest of the line; return a list of its cells for each row.
 
-    If no node has a text, no column is added, and all lists are empty.
+    The list contains the row's text. If no node has a text, no column is added, and all lists are
+    empty.
 
     Args:
         table: Table of nodes without rows.
         texts: Text of each node.
-        min_width: Smallest width of the column.
+        min_width: Minimum width of the column.
     """
     if not any(texts):
         return [[] for _ in texts]
@@ -136,5 +138,5 @@ def add_text_column(
 
 
 def text_line(text: str) -> Text:
-    """Return a text, shortened to one line."""
+    """Return a text that is shortened to one line when it is printed."""
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""Rendering of versions, new stores and differences as text and tables."""
+"""Rendering of versions, new stores and previews as text and tables."""
 
 import shlex
 from collections.abc import Collection, Iterable
@@ -35,7 +35,7 @@ def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCoun
 
 
 def world_line(place: Path, method: str, world: str | None, known_share: float | None) -> Text:
-    """Return a line on whether the world is open, and the share of nodes of known classes.
+    """Return a line with the setting ``world`` and the share of nodes of known classes.
 
     Args:
         place: Folder of the store.
@@ -58,7 +58,7 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
 
 
 def report_table(report: "DataReport") -> Table:
-    """Return a table with the sizes of a store's tables, and all findings about them."""
+    """Return a table with the sizes of the input tables, and all findings about them."""
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right")
     table.add_column(overflow="fold")
@@ -72,7 +72,7 @@ def report_table(report: "DataReport") -> Table:
 
 
 def report_fields(report: "DataReport") -> dict[str, Any]:
-    """Return sizes of tables and findings about them, as fields of a JSON result."""
+    """Return sizes of the input tables, and findings about them, as fields of a JSON result."""
     findings = [
         Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
         for finding in report.findings
@@ -100,7 +100,7 @@ def refit_line(cost: "Refit") -> Text:
 
 
 def version_line(version: Version, live: int, waits: bool = True) -> Text:
-    """Return a line about a new version: what it changed, and which version is live.
+    """Return a line about a new version: its change, and the number of the live version.
 
     Args:
         version: New version.
@@ -133,7 +133,7 @@ def warning_lines(warnings: Iterable[str]) -> list[Text]:
 
 
 def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str:
-    """Return how many predictions change, as a sentence.
+    """Return a sentence with the number of predictions that change.
 
     >>> flips_text(1, 160), flips_text(40, 20_000, 45_000)
     ('1 of 160 predictions changes.', '40 of 20,000 predictions (sampled from 45,000) change.')
@@ -160,7 +160,8 @@ def history_table(
     table.add_column("held-out\naccuracy", justify="right", no_wrap=True)
     for version in reversed(versions):
         accuracy = version.measures.get("after", {}).get("accuracy")
-        # Put the note on a separate line, because the other columns leave no space for a sentence.
+        # Put the note on a separate line, because beside the other columns there is no space for
+        # it.
         note = f"\n[dim]{escape(version.note)}[/]" if version.note else ""
         state = " live" if version.number == live else ""
         table.add_row(
@@ -174,7 +175,7 @@ def history_table(
 
 
 def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
-    """Return a note on which version made predictions, and how to use the candidate version.
+    """Return a note with the version that made predictions, and how to use the candidate version.
 
     Args:
         number: Number of the version that made the predictions.
@@ -194,11 +195,11 @@ if TYPE_CHECKING:
     from nodegraft.store.table_changes import TablePreview
 
 MAX_ROWS = 8
-"""Largest number of rows of a list that are shown."""
+"""Maximum number of rows of a list to show."""
 
 
 def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
-    """Return the effect of a change: changed predictions by class, and accuracy."""
+    """Return the preview of a change: changed predictions by class, and accuracy."""
     sampled_from = None if preview.asked == preview.nodes else preview.nodes
     lines: list[RenderableType] = [Text(flips_text(preview.flipped, preview.asked, sampled_from))]
     if preview.flips:
@@ -222,7 +223,7 @@ def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
 
 
 def table_preview_lines(preview: "TablePreview", texts: values.Texts) -> RenderableType:
-    """Return the effect of new tables: added and removed rows, lost labels, and predictions."""
+    """Return the preview of new tables: changed rows, lost labels and changed predictions."""
     changes, sizes = preview.changes, preview.sizes
     lines: list[RenderableType] = [
         Text(

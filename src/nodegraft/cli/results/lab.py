@@ -8,15 +8,16 @@ from nodegraft.analysis.results.result import Result
 
 @dataclass(frozen=True)
 class EdgeType:
-    """Edges of one type.
+    """Edge type of a dataset, with counts and homophily.
 
     Args:
-        name: Name of the type.
-        edges: Number of undirected edges.
-        directed: Whether they have a direction.
-        weighted: Whether they have weights.
-        homophily: Share of edges between labelled nodes that join two of one class.
-        adjusted_homophily: Homophily adjusted for chance: 0 where edges ignore classes.
+        name: Name of the edge type.
+        edges: Number of undirected edges of this type.
+        directed: Whether the edges have a direction.
+        weighted: Whether the edges have weights.
+        homophily: Share of edges that join two nodes of one class, among edges between labelled
+            nodes.
+        adjusted_homophily: Homophily adjusted for chance: 0 if edges do not depend on classes.
     """
 
     name: str
@@ -29,28 +30,30 @@ class EdgeType:
 
 @dataclass(frozen=True)
 class DatasetInfo(Result):
-    """Description of a dataset.
+    """Description and statistics of a dataset.
 
     Args:
-        dataset: Its name.
-        summary: What it is.
-        citation: Where it is from.
+        dataset: Name of the dataset.
+        summary: Short description of the dataset.
+        citation: Publication or source of the dataset.
         nodes: Number of nodes.
         isolated: Number of nodes without an edge.
         edges: Number of undirected edges.
         features: Number of features.
-        features_per_node: Mean number of features of a node that are not zero.
+        features_per_node: Mean number of non-zero features per node.
         classes: Number of classes.
-        smallest_class: Number of nodes of the smallest class.
-        median_class: Median of the sizes of classes.
-        largest_class: Number of nodes of the largest class.
-        degree_quantiles: Quantile -> degree.
-        homophily: Share of edges between labelled nodes that join two of one class.
-        adjusted_homophily: Homophily adjusted for chance.
-        edge_types: Edges of each type.
-        setting: Default numbers of classes of each role, of classes per session, and of labels.
-        content_hash: Hash of its graph and labels.
-        notes: What a reader of its results must know.
+        smallest_class: Number of nodes in the smallest class.
+        median_class: Median number of nodes per class.
+        largest_class: Number of nodes in the largest class.
+        degree_quantiles: Quantile -> node degree.
+        homophily: Share of edges that join two nodes of one class, among edges between labelled
+            nodes.
+        adjusted_homophily: Homophily adjusted for chance: 0 if edges do not depend on classes.
+        edge_types: Statistics of each edge type.
+        setting: Default numbers of base, pseudo-novel, validation and novel classes, of new classes
+            per session, and of labels per new class.
+        content_hash: Hash of the dataset's graph and labels.
+        notes: Notes that readers of results on this dataset need.
     """
 
     TABLE: ClassVar[str] = "edge_types"
@@ -78,13 +81,13 @@ class DatasetInfo(Result):
 
 @dataclass(frozen=True)
 class Method:
-    """A registered method.
+    """Registered method.
 
     Args:
-        method: Its name.
-        summary: What it does.
-        capabilities: Optional capabilities.
-        citation: Where it is from.
+        method: Name of the method.
+        summary: Short description of the method.
+        capabilities: Optional capabilities of the method.
+        citation: Publication that introduced the method.
     """
 
     method: str
@@ -95,10 +98,10 @@ class Method:
 
 @dataclass(frozen=True)
 class Methods(Result):
-    """All methods.
+    """List of all registered methods.
 
     Args:
-        methods: The methods.
+        methods: All registered methods.
     """
 
     TABLE: ClassVar[str] = "methods"
@@ -108,13 +111,13 @@ class Methods(Result):
 
 @dataclass(frozen=True)
 class Dataset:
-    """A registered dataset.
+    """Registered dataset.
 
     Args:
-        dataset: Its name.
-        summary: What it is.
-        found: Whether its files are present, or none are needed.
-        missing: The files that it needs, if they were not found.
+        dataset: Name of the dataset.
+        summary: Short description of the dataset.
+        found: Whether the dataset's files are present; true if it needs no files.
+        missing: Files that the dataset needs and that were not found.
     """
 
     dataset: str
@@ -125,10 +128,10 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Datasets(Result):
-    """All datasets.
+    """List of all registered datasets.
 
     Args:
-        datasets: The datasets.
+        datasets: All registered datasets.
     """
 
     TABLE: ClassVar[str] = "datasets"
@@ -138,12 +141,12 @@ class Datasets(Result):
 
 @dataclass(frozen=True)
 class Run(Result):
-    """Run of a method on a dataset. A table has the sessions of the record.
+    """Run of a method on a dataset. The table output has a row for each session.
 
     Args:
-        file: File of the record.
-        record: The record: parameters, sessions, summary and machine; without the classes.
-        sessions: Sessions of the record.
+        file: Path of the run record.
+        record: Run record without its classes: parameters, sessions, summary and machine.
+        sessions: Sessions of the run.
     """
 
     TABLE: ClassVar[str] = "sessions"
@@ -155,16 +158,16 @@ class Run(Result):
 
 @dataclass(frozen=True)
 class SuiteRun(Result):
-    """Jobs of a suite.
+    """Job counts of a suite, after its run or for a dry run.
 
     Args:
         title: Title of the suite.
-        jobs: Number of jobs of the suite.
-        done: Number of jobs that have a record.
+        jobs: Number of jobs in the suite.
+        done: Number of jobs that have a run record.
         to_run: Number of jobs that are still to run.
-        failed: Number of jobs that failed now or before.
-        seconds: Estimated seconds of the jobs that were to run, in one process.
-        without_estimate: Number of these jobs without an estimate.
+        failed: Number of jobs that failed in this run or an earlier one.
+        seconds: Estimated duration, in seconds, of the jobs that were to run, in one process.
+        without_estimate: Number of jobs that were to run and have no estimated duration.
     """
 
     title: str
@@ -178,10 +181,10 @@ class SuiteRun(Result):
 
 @dataclass(frozen=True)
 class QueryResult(Result):
-    """Result of a query over run records.
+    """Result of an SQL query over run records.
 
     Args:
-        rows: An object for each row; its fields are the columns of the query.
+        rows: JSON object for each row; its fields are the columns of the query.
     """
 
     TABLE: ClassVar[str] = "rows"
@@ -191,16 +194,17 @@ class QueryResult(Result):
 
 @dataclass(frozen=True)
 class AccuracyMatrix(Result):
-    """Accuracy of a run by session and group of classes.
+    """Accuracy of a run by session and by group of classes that arrived together.
 
     Args:
-        run: Name of the record.
-        anytime_accuracy: Mean over sessions of the mean accuracy on all groups so far.
+        run: Name of the run record.
+        anytime_accuracy: Mean over sessions of the mean accuracy on all groups that have arrived.
         last_accuracy: Mean accuracy on all groups after the last session.
-        backward_transfer: Mean over earlier groups of their last accuracy minus that in their own
-            session; null with one session.
-        rows: An object for each session; "session", then "group I" with the macro accuracy on the
-            classes that arrived in session I, or null before they arrived.
+        backward_transfer: Accuracy on a group after the last session, minus accuracy on it in the
+            session in which it arrived; mean over all groups but the last. Null for a single
+            session.
+        rows: JSON object for each session, with the fields "session" and "group I": macro accuracy
+            on the classes that arrived in session I, or null before they arrived.
     """
 
     TABLE: ClassVar[str] = "rows"
@@ -214,10 +218,10 @@ class AccuracyMatrix(Result):
 
 @dataclass(frozen=True)
 class Compacted(Result):
-    """Packed run records.
+    """Run records that were packed into Parquet files.
 
     Args:
-        records: Number of records.
+        records: Number of packed run records.
         files: Names of the Parquet files.
     """
 
@@ -227,10 +231,10 @@ class Compacted(Result):
 
 @dataclass(frozen=True)
 class SuiteTables(Result):
-    """Tables of a suite.
+    """Result tables of a suite.
 
     Args:
-        markdown: The tables as Markdown.
+        markdown: All tables as Markdown.
     """
 
     markdown: str
@@ -238,10 +242,10 @@ class SuiteTables(Result):
 
 @dataclass(frozen=True)
 class Page(Result):
-    """Report on run records.
+    """Written report on run records.
 
     Args:
-        page: Its first page.
+        page: Path of the report's first page.
     """
 
     page: str
@@ -249,12 +253,12 @@ class Page(Result):
 
 @dataclass(frozen=True)
 class Trial:
-    """Best trial of a search on a dataset.
+    """Best trial of a parameter search on one dataset.
 
     Args:
         dataset: Name of the dataset.
         score: Harmonic mean of accuracies on validation classes.
-        parameters: Values that were chosen.
+        parameters: Parameter values of the trial.
     """
 
     dataset: str
@@ -264,12 +268,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning(Result):
-    """Parameters chosen on validation classes.
+    """Parameter values of a method, chosen by accuracy on validation classes.
 
     Args:
-        file: File with all trials.
-        best: The best trial of each dataset.
-        advice: Parameters whose best value is at the edge of its list.
+        file: Path of the file with all trials.
+        best: Best trial for each dataset.
+        advice: Parameters whose best value is the smallest or largest value that was tried.
     """
 
     TABLE: ClassVar[str] = "best"
@@ -281,11 +285,11 @@ class Tuning(Result):
 
 @dataclass(frozen=True)
 class Checked(Result):
-    """Checks that a method passed.
+    """Contract checks that a method passed.
 
     Args:
         method: Name of the method.
-        checks: Names of the checks.
+        checks: Names of the passed checks.
     """
 
     method: str
@@ -294,10 +298,10 @@ class Checked(Result):
 
 @dataclass(frozen=True)
 class MapFile(Result):
-    """Positions of nodes in the plane.
+    """File with positions of nodes on a two-dimensional map.
 
     Args:
-        file: File of the map.
+        file: Path of the file.
     """
 
     file: str

@@ -9,13 +9,13 @@ from nodegraft.analysis.results.result import Result
 
 @dataclass(frozen=True)
 class DamagedFile:
-    """File that is not as it was written.
+    """Damaged file of a store.
 
     Args:
-        file: The file.
-        problem: What is wrong with it.
-        advice: What to do.
-        blocks: Whether the store is not opened until the file is restored.
+        file: Path of the damaged file.
+        problem: Description of the damage.
+        advice: Advice on how to repair the file.
+        blocks: Whether the store cannot be opened until the file is restored.
     """
 
     file: str
@@ -26,13 +26,14 @@ class DamagedFile:
 
 @dataclass(frozen=True)
 class Verified(Result):
-    """Files compared with their checksums.
+    """Result of a checksum verification of a store.
 
     Args:
-        files: Number of files.
+        files: Number of files that were compared with their checksums.
         unused: Number of files that no version uses.
-        damaged: The damaged files.
-        not_recorded: Why damage could not be recorded in the store; empty if it was.
+        damaged: All damaged files.
+        not_recorded: Reason why damage could not be recorded in the store; empty if it was
+            recorded.
     """
 
     TABLE: ClassVar[str] = "damaged"
@@ -48,10 +49,10 @@ class Setting:
     """Setting of a store.
 
     Args:
-        name: Its name.
-        value: Its value.
-        default: Its value in a store that never set it.
-        description: What it does.
+        name: Name of the setting.
+        value: Current value of the setting.
+        default: Value in a store that never changed the setting.
+        description: Effect of the setting, in one sentence.
     """
 
     name: str
@@ -62,10 +63,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings(Result):
-    """Settings of a store.
+    """List of all settings of a store.
 
     Args:
-        settings: The settings.
+        settings: All settings of the store.
     """
 
     TABLE: ClassVar[str] = "settings"
@@ -79,11 +80,11 @@ class SettingChange:
 
     Args:
         name: Name of the setting.
-        before: Value before; null for the default.
-        after: Value after.
-        by: Author.
-        note: Reason.
-        at: Time in UTC.
+        before: Value before the change; null for the default.
+        after: Value after the change.
+        by: Author of the change.
+        note: Reason for the change.
+        at: Time of the change in UTC.
     """
 
     name: str
@@ -113,8 +114,8 @@ class ChangedSetting(Result):
 
     Args:
         name: Name of the setting.
-        before: Value before.
-        after: Value after.
+        before: Value before the change.
+        after: Value after the change.
     """
 
     name: str
@@ -124,14 +125,14 @@ class ChangedSetting(Result):
 
 @dataclass(frozen=True)
 class Pruned(Result):
-    """Old versions whose files were deleted.
+    """Result of a prune: old versions whose files were deleted.
 
     Args:
-        versions: Numbers of these versions.
-        kept: Numbers of the versions that stay whole.
-        files: Number of files.
-        bytes: Their size.
-        dry_run: Whether nothing was deleted.
+        versions: Numbers of the pruned versions.
+        kept: Numbers of the versions that keep all their files.
+        files: Number of deleted files.
+        bytes: Total size of the deleted files in bytes.
+        dry_run: Whether this was a dry run, which deletes nothing.
     """
 
     versions: list[int]
@@ -143,13 +144,13 @@ class Pruned(Result):
 
 @dataclass(frozen=True)
 class Purged(Result):
-    """Nodes that were deleted from all versions.
+    """Result of a purge: nodes that were deleted from all versions.
 
     Args:
-        nodes: Number of nodes.
-        live: Number of the live version, rebuilt without them.
+        nodes: Number of deleted nodes.
+        live: Number of the live version, which was refitted without the deleted nodes.
         versions: Numbers of the versions that were deleted.
-        rows: Number of rows of the history from which their keys were removed.
+        rows: Number of history rows from which keys of deleted nodes were removed.
         files: Number of deleted files.
     """
 
@@ -162,11 +163,12 @@ class Purged(Result):
 
 @dataclass(frozen=True)
 class Migrated(Result):
-    """Update of a store's tables.
+    """Migration of a store's database tables.
 
     Args:
-        before: Revision before.
-        after: Revision after; equal to `before` if there was nothing to do.
+        before: Revision of the tables before the migration.
+        after: Revision of the tables after the migration; equal to `before` if they were up to
+            date.
     """
 
     before: str
@@ -178,12 +180,12 @@ class Token:
     """API token, without its secret.
 
     Args:
-        name: Name of its owner.
-        scope: What it permits: `read`, `teach` or `admin`.
+        name: Name of the token's owner.
+        scope: Permission of the token: `read`, `teach` or `admin`.
         created_at: Time of creation in UTC.
-        last_used_at: Time of the last use; null for a token never used.
-        expires_at: Time from which it is refused; null for never.
-        expired: Whether it is refused because of its age.
+        last_used_at: Time of the last use in UTC; null if the token was never used.
+        expires_at: Time from which the token is refused, in UTC; null if it does not expire.
+        expired: Whether the token has expired.
     """
 
     name: str
@@ -196,11 +198,11 @@ class Token:
 
 @dataclass(frozen=True)
 class Tokens(Result):
-    """API tokens of a store.
+    """List of a store's API tokens.
 
     Args:
-        required: Whether the service asks callers for a token.
-        tokens: The tokens.
+        required: Whether the service requires a token from callers.
+        tokens: All API tokens of the store.
     """
 
     TABLE: ClassVar[str] = "tokens"
@@ -214,10 +216,10 @@ class AddedToken(Result):
     """New API token.
 
     Args:
-        name: Name of its owner.
-        scope: What it permits.
-        expires_at: Time from which it is refused, in UTC; null for never.
-        token: The token, which is shown only once.
+        name: Name of the token's owner.
+        scope: Permission of the token: `read`, `teach` or `admin`.
+        expires_at: Time from which the token is refused, in UTC; null if it does not expire.
+        token: Secret of the token, which is shown only once.
     """
 
     name: str
@@ -228,10 +230,10 @@ class AddedToken(Result):
 
 @dataclass(frozen=True)
 class RevokedToken(Result):
-    """API token that is refused from now on.
+    """Revoked API token, which the service refuses.
 
     Args:
-        name: Name of its owner.
+        name: Name of the token's owner.
     """
 
     name: str
@@ -239,13 +241,13 @@ class RevokedToken(Result):
 
 @dataclass(frozen=True)
 class Check:
-    """One check of `nodegraft doctor`.
+    """Result of one check of `nodegraft doctor`.
 
     Args:
-        name: What was checked.
+        name: Name of the check.
         status: `ok`, `warning` or `error`.
-        message: What was found.
-        what_to_do: What to do about it; empty for `ok`.
+        message: Finding of the check.
+        what_to_do: Advice on how to solve the problem; empty for `ok`.
     """
 
     name: str
@@ -256,11 +258,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis(Result):
-    """State of the installation and of a store.
+    """Result of all checks of the installation and, optionally, of a store.
 
     Args:
-        status: The worst status: `ok`, `warning` or `error`; exit code 1 for `error`.
-        checks: The checks.
+        status: Worst status of all checks: `ok`, `warning` or `error`. The exit code for `error` is
+            1.
+        checks: Results of all checks.
     """
 
     TABLE: ClassVar[str] = "checks"

@@ -1,4 +1,4 @@
-"""Results of commands about stores: tables, versions, and what a version shows."""
+"""Results of commands about stores: tables, versions, suggestions, evaluations, model cards."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,11 +9,11 @@ from nodegraft.analysis.results.result import Result
 
 @dataclass(frozen=True)
 class Example(Result):
-    """Example tables.
+    """Example tables that were written.
 
     Args:
-        folder: Folder of the tables.
-        files: Names of the files.
+        folder: Folder with the tables.
+        files: File names of the tables.
     """
 
     folder: str
@@ -22,13 +22,13 @@ class Example(Result):
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding about tables.
+    """Problem that was found in input tables.
 
     Args:
-        message: What was found.
-        count: Number of nodes, edges or rows.
-        examples: Some of them.
-        repair: What was done about it, or would be; empty if the tables can be used as they are.
+        message: Description of the problem.
+        count: Number of affected nodes, edges or rows.
+        examples: Examples of affected nodes, edges or rows.
+        repair: Repair that was made or would be made; empty if the tables can be used as they are.
     """
 
     message: str
@@ -39,12 +39,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class CreatedStore(Result):
-    """New store.
+    """Store that was created from tables.
 
     Args:
         store: Folder of the store.
-        model_version: Number of its first version, 1.
-        graph_version: Hash of its graph.
+        model_version: Number of the store's first version, 1.
+        graph_version: Hash of the graph.
         method: Name of the method.
         world: Whether nodes may belong to unknown classes.
         share_of_known_classes: Estimated share of unlabelled nodes that belong to known classes;
@@ -56,7 +56,7 @@ class CreatedStore(Result):
         labels: Number of labels.
         held_out: Number of held-out labels, which measure accuracy.
         accuracy: Held-out accuracy; null without held-out labels.
-        findings: Findings about the tables.
+        findings: Problems that were found in the tables.
     """
 
     store: str
@@ -77,14 +77,14 @@ class CreatedStore(Result):
 
 @dataclass(frozen=True)
 class BuiltGraph(Result):
-    """Graph on disk.
+    """Graph that was built on disk.
 
     Args:
         graph: Folder of the graph.
         nodes: Number of nodes.
         edges: Number of undirected edges.
         features: Number of features.
-        findings: Findings about the tables.
+        findings: Problems that were found in the tables.
     """
 
     graph: str
@@ -100,7 +100,7 @@ class Layers(Result):
 
     Args:
         folder: Folder of the layers.
-        blocks: Number of blocks that were computed; 0 if all were there.
+        blocks: Number of blocks that were computed; 0 if all blocks existed already.
     """
 
     folder: str
@@ -113,8 +113,8 @@ class NewVersion(versions.Changed):
 
     Args:
         live: Number of the live version.
-        candidate: Number of the version that waits for review; null without one.
-        card: File of the model card of a version that is live; null without one.
+        candidate: Number of the version that waits for review; null if there is none.
+        card: Path of the new version's model card; null if the version is not live.
     """
 
     live: int
@@ -124,14 +124,14 @@ class NewVersion(versions.Changed):
 
 @dataclass(frozen=True)
 class History(Result):
-    """Versions of a store.
+    """History of a store.
 
     Args:
         live: Number of the live version.
         newest: Number of the newest version.
-        candidate: Number of the version that waits for review; null without one.
+        candidate: Number of the version that waits for review; null if there is none.
         pruned: Numbers of the pruned versions.
-        history: Changes, newest first.
+        history: Changes that made the versions, newest first.
     """
 
     TABLE: ClassVar[str] = "history"
@@ -145,10 +145,10 @@ class History(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Promoted(versions.Promoted):
-    """The new live version.
+    """Version that was made live.
 
     Args:
-        card: File of its model card; null if it was not written.
+        card: Path of the version's model card; null if it was not written.
     """
 
     card: str | None
@@ -156,10 +156,10 @@ class Promoted(versions.Promoted):
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestions(nodes.Suggestions):
-    """Nodes to label next, and groups that may be a new class.
+    """Nodes to label next, and groups of nodes that may be a new class.
 
     Args:
-        new_classes: Groups of nodes, the largest first.
+        new_classes: Groups of nodes that may be a new class, the largest group first.
     """
 
     new_classes: list[nodes.NewClass]
@@ -167,11 +167,11 @@ class Suggestions(nodes.Suggestions):
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean over seeds.
+    """Mean over seeds, with a confidence interval.
 
     Args:
-        mean: The mean.
-        half_width: Half the width of its 95 % interval; 0 for one seed.
+        mean: Mean over seeds.
+        half_width: Half the width of the 95 % interval of the mean; 0 for a single seed.
         seeds: Number of seeds.
     """
 
@@ -182,15 +182,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class MeasuredMethod:
-    """Measurements of a method; accuracies are shares between 0 and 1.
+    """Measurements of one method; accuracies are shares between 0 and 1.
 
     Args:
         method: Name of the method.
         first: Accuracy before the first new class.
-        last: Accuracy over all classes, after the last new one.
+        last: Accuracy over all classes, after the last new class.
         loss_per_class: Mean drop of accuracy per new class.
-        session_seconds: Seconds of training and prediction of a session.
-        macro_accuracy: Accuracy of every session, a list for each seed.
+        session_seconds: Seconds of training and prediction per session.
+        macro_accuracy: For each seed, the macro accuracy of every session.
     """
 
     method: str
@@ -203,17 +203,18 @@ class MeasuredMethod:
 
 @dataclass(frozen=True)
 class Evaluation(Result):
-    """Methods compared on the labels of a store.
+    """Comparison of methods on the labels of a store.
 
     Args:
         version: Number of the version with the labels.
-        recommended: The method to use; null if the data cannot tell.
-        advice: The recommendation as a sentence.
-        setting: Numbers of classes of each role, of classes per session, and of labels.
-        left_out: Class that has too few labels -> their number.
-        methods: The methods, the best last accuracy first.
-        lead: Difference of the two best last accuracies; null for a single method.
-        page: The report that `--out` writes; null without it.
+        recommended: Name of the recommended method; null if no method leads by more than noise.
+        advice: Recommendation as a sentence.
+        setting: Numbers of known and new classes, of new classes per session, and of labels per new
+            class.
+        left_out: Class that was excluded because it has too few labels -> number of its labels.
+        methods: Measurements of all methods, the highest last accuracy first.
+        lead: Difference between the two highest last accuracies; null for a single method.
+        page: Path of the report that `--out` writes; null without `--out`.
     """
 
     TABLE: ClassVar[str] = "methods"
@@ -234,8 +235,8 @@ class Card(Result):
 
     Args:
         model_version: Number of the version.
-        markdown: The card as Markdown.
-        file: File that `--out` writes; null without it.
+        markdown: Model card as Markdown.
+        file: Path of the file that `--out` writes; null without `--out`.
     """
 
     model_version: int

@@ -26,10 +26,10 @@ from nodegraft.store.versions.journal import (
 from nodegraft.store.versions.row_digests import wrong_tables
 
 DAMAGE = "damage"
-"""Setting that stores the damage record; None after a verification that found no damage."""
+"""Name of the setting with the damage record; its value is None if no damage was found."""
 
 DAMAGE_FILE = "damage.json"
-"""File with the damage record if the database is damaged and must not be written to."""
+"""File for the damage record, used if the database itself is damaged and must not be written to."""
 
 LISTED = 20
 """Maximum number of damaged files that are recorded by name."""
@@ -46,7 +46,7 @@ class DamageRecord:
     """Number of damaged files."""
 
     files: tuple[str, ...]
-    """Paths of the first damaged files."""
+    """Paths of damaged files, at most :data:`LISTED`."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON."""
@@ -82,7 +82,7 @@ def record_damage(
     Args:
         folder: Folder of the store.
         journal: Database of the store; None if it must not be written to.
-        files: Paths of the damaged files.
+        files: Paths of the damaged files; empty if no damage was found.
         author: Author of the record; None for the logged-in user.
     """
     record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
@@ -115,7 +115,8 @@ def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError):
-        # The record cannot be read, but its file exists only if there was damage.
+        # The record cannot be read. Treat the store as damaged, because the file exists only after
+        # damage was found.
         return DamageRecord(now().isoformat(), 1, ("its database",))
     with journal.connection() as connection:
         value = read_setting(connection, DAMAGE, None)
@@ -157,7 +158,7 @@ class DatabaseCheck:
     """Description of the damage; empty if there is none."""
 
     is_sound: bool = True
-    """Whether the database can be written to: the file is valid, even if rows are damaged."""
+    """Whether the database file is valid, so that it can be written to; rows may be damaged."""
 
     versions: Sequence[Version] = ()
     """All versions of the store; empty if they cannot be read."""
@@ -169,8 +170,8 @@ class DatabaseCheck:
 def check_database(journal: Journal) -> DatabaseCheck:
     """Read all rows and compare them with their checksums.
 
-    If the database is locked or cannot be reached, an error is raised, because it may be
-    undamaged. A database without tables is from an interrupted `init`, and has no versions.
+    If the database is locked or cannot be reached, an error is raised, because the database may be
+    undamaged. A database without tables was left by an interrupted `init` and has no versions.
     """
     try:
         with journal.engine.connect() as connection:
@@ -233,7 +234,7 @@ def unverified(reason: object) -> StoreError:
 
 
 def is_unreadable(error: BaseException) -> bool:
-    """Return whether an error means that a file could not be read, unless the file is missing.
+    """Return whether an error means that a file exists but could not be read.
 
     Args:
         error: An OSError, or an error with an OSError as its cause.
@@ -252,7 +253,7 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_out_of_reach(error: BaseException) -> bool:
-    """Return whether SQLite could not read its file for a reason other than damage.
+    """Return whether SQLite could not read its file for a reason that is not damage.
 
     Args:
         error: An SQLite error, or an SQLAlchemy error that wraps it.

@@ -1,7 +1,8 @@
 """Prune: choose old versions and delete their files.
 
 A prune adds a row that lists the pruned versions and then deletes their files. Files are renamed in
-an exclusive transaction, in which no process can add a version, and deleted after it.
+an exclusive transaction, during which no other process can add a version, and are deleted after the
+transaction.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +29,7 @@ from nodegraft.store.versions.journal import (
 from nodegraft.store.versions.lineage import live_versions
 
 KEEP = 10
-"""Default number of newest versions, and of previously live versions, that are kept."""
+"""Default number of the newest versions to keep, and of the last live versions to keep."""
 
 ABANDONED = timedelta(hours=1)
 """Age from which an unused file is deleted. A younger file may belong to a version that another
@@ -36,7 +37,7 @@ process is about to add."""
 
 
 BATCH = 50
-"""Number of files that are deleted from an object store (such as S3) in one transaction."""
+"""Number of files that are deleted from an object store, such as S3, in one transaction."""
 
 SWEEPS = 20
 """Maximum number of attempts to delete all unused files while other processes add versions."""
@@ -53,7 +54,7 @@ class Pruned:
     """Numbers of the versions that keep their files."""
 
     files: int
-    """Number of deleted files, including leftovers of killed processes."""
+    """Number of deleted files, including files left by killed processes."""
 
     size: int
     """Total size of the deleted files in bytes."""
@@ -68,7 +69,7 @@ def unneeded(
         versions: All versions, oldest first.
         moves: All promotions, oldest first.
         pruned: Numbers of versions that are pruned already.
-        keep: Number of newest and of previously live versions to keep.
+        keep: Number of the newest versions to keep, and of the last live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)
     changes = [version.number for version in versions if version.action != "prune"]
@@ -88,8 +89,8 @@ def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned
 
     Args:
         parts: Versions, files and settings of the store.
-        keep: Number of newest and of previously live versions to keep.
-        dry_run: Whether to report what would be deleted, and to delete nothing.
+        keep: Number of the newest versions to keep, and of the last live versions to keep.
+        dry_run: Whether to report only what would be deleted.
         intent: Author and note.
     """
     intent.refuse("prune", "override", "promote", "idempotency_key")
@@ -106,11 +107,12 @@ def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
 
     Args:
         parts: Versions and files of the store.
-        abandoned: Unfinished graphs stay if one of their files was written at this time or later.
+        abandoned: Unfinished graphs are kept if one of their files was written at or after this
+            time.
     """
     pruned = parts.journal.pruned()
     graphs = {row.graph for row in parts.journal.versions() if row.number not in pruned}
-    # A graph that has grown a little reuses the heat diffusion cached for the graph before it.
+    # Keep also the cache of the graph that a graph grew from, because its heat diffusion is reused.
     bases = {parts.states.graphs.base_of(name) or name for name in graphs}
     clear_caches(parts.place, graphs | bases, abandoned)
 
@@ -125,7 +127,7 @@ def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
 
 
 def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
-    # Add the row before deleting files: an interruption then leaves unused files, but never a
+    # Add the row before deleting files, so that an interruption leaves unused files, but never a
     # version without its files.
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
@@ -142,18 +144,18 @@ def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pru
 def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
     """Delete the files of pruned versions, and leftover files of killed processes.
 
-    Files are renamed in an exclusive transaction and deleted after it. A process that shares one
-    of them with its new version checks for missing files in the transaction that adds the version,
-    and gets an error. If a sweep is interrupted, the next one deletes the renamed files.
+    Files are renamed in an exclusive transaction and deleted after it. If another process adds a
+    version that uses one of these files, it checks for missing files in the same transaction, and
+    gets an error. If a sweep is interrupted, the next sweep deletes the renamed files.
 
     Args:
         journal: Database of the store.
         objects: Files of the store's versions.
-        abandoned: Unused files of no pruned version stay if they were written at this time or
-            later.
+        abandoned: Unused files that belong to no pruned version are kept if they were written at or
+            after this time.
 
     Returns:
-        The deleted files by name.
+        Dictionary: name of each deleted file -> its size and time.
     """
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
@@ -168,7 +170,7 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
 
 
 def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
-    """Delete all unused files, whatever their age; raise an error if some cannot be deleted.
+    """Delete all unused files of any age; raise an error if some cannot be deleted.
 
     If another process is about to add a version that needs one of the files, it gets an error.
     """
@@ -189,10 +191,11 @@ def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
 def _removed_in_batches(
     journal: Journal, objects: Objects, versions: Sequence[Version], free: dict[str, StoredFile]
 ) -> dict[str, StoredFile]:
-    """Delete files in batches, where they cannot be renamed, so that writers do not wait long.
+    """Delete files from an object store, in which they cannot be renamed.
 
-    Each batch is deleted in an exclusive transaction. If another process has added a version since
-    the files were chosen, the remaining files are left to the next prune.
+    Files are deleted in batches, so that other writers do not wait long. Each batch is deleted in
+    an exclusive transaction. If another process has added a version since the files were chosen,
+    the remaining files are left to the next prune.
     """
     names, removed = list(free), dict[str, StoredFile]()
     for start in range(0, len(names), BATCH):
@@ -208,7 +211,7 @@ def _removed_in_batches(
 def _free(
     objects: Objects, versions: Sequence[Version], pruned: Collection[int], abandoned: datetime
 ) -> dict[str, StoredFile]:
-    """Return the unused files, in the order in which they must be deleted."""
+    """Return the unused files, sorted in the order in which they must be deleted."""
     needed = objects.names_in(
         _names(version for version in versions if version.number not in pruned)
     )
@@ -235,7 +238,8 @@ def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
         try:
             names |= objects.names_in([name])
         except StoreError:
-            # The array files of a damaged object are unknown: they are deleted once they are old.
+            # The array files of a damaged object are unknown; a later prune deletes them because of
+            # their age.
             continue
     return names
 

@@ -1,4 +1,6 @@
-"""Purge: delete nodes from all versions; no other operation changes rows of the history."""
+"""Purge: delete nodes from all versions, and their keys from the rows of the history.
+
+No other operation changes existing rows."""
 
 import re
 import shutil
@@ -42,7 +44,7 @@ from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_texts import NodeTexts
 
 STRUCK = "[purged]"
-"""Text that replaces the key of a node in a note."""
+"""Text that replaces the key of a purged node in a note."""
 
 Row = TypeVar("Row", Version, Promotion)
 
@@ -84,7 +86,7 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
 
 
 def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
-    """Return a mask of the feature columns that are 0 in all given rows."""
+    """Return a mask of the features whose values are 0 in all given rows."""
     used = np.zeros(graph.num_features, dtype=bool)
     for start in range(0, rows.size, BLOCK):
         some: Any = graph.features(rows[start : start + BLOCK])
@@ -97,7 +99,8 @@ def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listen
     taught = labels.taught_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
         return fresh.fit(graph, taught, listener=listener)
-    # Fit on the first classes and then add the others, as the history of the store did.
+    # Fit on the classes of the first session and then add the later classes, as in the store's
+    # history.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
     fresh.fit(graph, taught.select(base), listener=listener)
@@ -106,7 +109,7 @@ def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listen
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
-    """Remove node keys from the row of a version: its note, override and change."""
+    """Remove node keys from a version's row: from its note, override reason and change."""
     measures = version.measures
     if "override" in measures:
         measures = measures | {"override": text_without(measures["override"], keys)}
@@ -118,7 +121,7 @@ def version_without(version: Version, keys: Collection[Key]) -> Version:
 
 
 def note_without(row: Row, keys: Collection[Key]) -> Row:
-    """Replace node keys in the note of a row by `[purged]`."""
+    """Replace node keys in the note of a version or promotion by `[purged]`."""
     return replace(row, note=text_without(row.note, keys))
 
 
@@ -143,7 +146,7 @@ class Purged:
     """Number of deleted nodes."""
 
     made: tuple[int, ...]
-    """Numbers of the new versions, which replace the live version and, if different, the newest."""
+    """Numbers of the refitted versions, which replace the live and the newest version."""
 
     live: int
     """Number of the live version."""
@@ -168,7 +171,7 @@ def purge(parts: StoreParts, nodes: Iterable[Key], intent: Intent) -> Purged:
         return Purge(parts, keys.tolist()).run(intent)
     finally:
         clear_unused_caches(parts, now())
-        # Delete all model cards: they contain notes, which may name a purged node.
+        # Delete all model cards, because their notes may contain the key of a purged node.
         shutil.rmtree(parts.place / CARDS, ignore_errors=True)
 
 
@@ -232,7 +235,7 @@ class Purge:
         return rows
 
     def _made(self, version: Version) -> Version:
-        """Refit a version without the nodes; the result has the same version number."""
+        """Refit a version without the purged nodes; the result keeps the version number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
             after = state_without(before, self._keys, folder, self._listener)
@@ -256,7 +259,7 @@ class Purge:
             move: Promotion of the new live version.
 
         Returns:
-            Number of old rows that named a node.
+            Number of old rows from which node keys were removed.
         """
         known: list[Version | Promotion] = [*self._versions, *self._moves]
         struck: list[Version | Promotion] = [
@@ -276,9 +279,9 @@ class Purge:
         return len(changed)
 
     def refuse_unknown(self) -> None:
-        """Raise an error for node keys that no graph and no version row of the store contains.
+        """Raise an error for node keys that are in no graph and no version row of the store.
 
-        Such keys are misspelt, or their nodes were purged before.
+        Such a key is misspelt, or its node was purged earlier.
         """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
@@ -296,7 +299,7 @@ class Purge:
         if not left:
             return
         if left == self._keys:
-            # An earlier purge of these nodes may have been interrupted: complete it.
+            # An earlier purge of these nodes may have been interrupted, so complete it.
             sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
         shown = ", ".join(map(repr, sorted(left, key=str)[:5]))

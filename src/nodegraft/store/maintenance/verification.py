@@ -49,10 +49,10 @@ class Finding:
     """Description of the damage."""
 
     advice: str
-    """Advice on how to repair it."""
+    """Advice on how to repair the file."""
 
     blocks: bool = True
-    """Whether the store cannot be opened until the file is restored; false for derived data."""
+    """Whether the store cannot be opened until the file is restored; false for cached data."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Verifier:
     """Checksum verification of all files of a store.
 
     Damage is recorded in the store, which cannot be opened until a later verification finds no
-    damage. Damaged derived data is deleted instead, because it is recomputed when needed.
+    damage. Damaged files of the cache are deleted, because they are recomputed when needed.
 
     Args:
         folder: Folder of the store.
@@ -109,7 +109,8 @@ class Verifier:
             self._derived()
             self._cards()
             if self._findings and checked.is_sound and journal.pruned().keys() != checked.pruned:
-                # A prune has deleted files meanwhile, which is no damage: verify again.
+                # Another process has pruned the store meanwhile: verify again, because pruned files
+                # are no damage.
                 return Verifier(self._folder, self._listener).run(author)
             blocking = [finding.file for finding in self._findings.values() if finding.blocks]
             recorded = _record(
@@ -120,7 +121,7 @@ class Verifier:
 
     def _add(self, file: object, problem: object, advice: str, blocks: bool = True) -> None:
         if isinstance(problem, Exception) and damage.is_unreadable(problem):
-            # A file that could not be read may be undamaged.
+            # Do not report a file that could not be read as damaged, because it may be undamaged.
             raise damage.unverified(problem) from problem
         reason = str(problem).removeprefix(str(file)).strip(" :.")
         finding = Finding(str(file), reason, advice, blocks)
@@ -168,7 +169,8 @@ class Verifier:
             with journal.connection() as connection:
                 places.require_own_place(connection, objects)
         except StoreError as error:
-            # The store refuses to delete files there, but the files themselves may be undamaged.
+            # The objects folder is not proven to belong to this store; its files may still be
+            # undamaged.
             advice = "see that `objects` in store.json names the right place"
             self._add(objects.path_text(MARKER), error, advice, blocks=False)
         whole = [version for version in checked.versions if version.number not in checked.pruned]
@@ -208,7 +210,8 @@ class Verifier:
     def _unnamed(self, objects: Objects, names: Iterable[str], known: set[str]) -> None:
         """Check and count files that no version uses.
 
-        Arrays of graphs on disk among them are not checked: the object with their hashes is gone.
+        Array files of graphs on disk are not checked, because the object with their hashes may no
+        longer exist.
         """
         for name in names:
             if name in known or not OBJECT_NAME.fullmatch(name):
@@ -224,7 +227,7 @@ class Verifier:
             self._unused += 1
 
     def _derived(self) -> None:
-        """Check cached data and delete damaged files, which are recomputed when needed."""
+        """Check the files of the cache; delete damaged ones, which are recomputed when needed."""
         for place in _folders(self._folder / DERIVED):
             if place.name.startswith(UNFINISHED):
                 continue
@@ -263,7 +266,7 @@ def _record(folder: Path, journal: Journal | None, files: list[str], author: str
 def _listed(objects: Objects) -> list[str]:
     """Return the names of all objects; raise an error if a folder outside the store is empty.
 
-    Such a folder is probably not mounted.
+    An empty folder is probably not mounted.
     """
     try:
         names = list(objects.files())
@@ -317,19 +320,19 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _removed(path: Path, place: Path) -> str:
-    """Delete damaged derived data; return advice about it."""
+    """Delete a damaged file of the cache; return advice for the message."""
     with suppress(OSError):
         if path.parent == place:
             path.unlink()
         else:
-            # Delete the whole layer: its files can only be used together.
+            # Delete all files of the layer, because they can only be used together.
             shutil.rmtree(path.parent)
     done = "delete it" if path.exists() else "it was removed"
     return f"{done}: it is derived data and is computed again when needed"
 
 
 def _is_damaged_cache(path: Path, place: Path) -> bool | None:
-    """Return whether a file of derived data is damaged; None if it has no checksum."""
+    """Return whether a file of the cache is damaged; None if it has no checksum."""
     try:
         if path.parent != place:
             whole = None if path.name.endswith(SIDECAR) else matches_sidecar(path)

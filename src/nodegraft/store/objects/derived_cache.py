@@ -1,4 +1,4 @@
-"""Cache on disk for arrays that are slow to compute from the graphs of a store."""
+"""Cache on disk for arrays that are computed from the graphs of a store."""
 
 import shutil
 from collections.abc import Collection
@@ -17,24 +17,24 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.stores import ArrayCache
 
 DERIVED = "derived"
-"""Subfolder of a store with the cache."""
+"""Name of the subfolder of a store that contains the cache."""
 
 UNFINISHED = "unfinished-"
-"""Prefix of folders in which a graph is being written."""
+"""Name prefix of folders in which a graph is being written."""
 
 SCHEMA = "3"
-"""Version of the cached values. Increase it when they are computed differently, so that old files
-are ignored."""
+"""Version number of the cached values. Increase it if the values are computed differently, so that
+old files are ignored."""
 
 CHECKSUM = 4
-"""Length in bytes of the CRC-32 checksum at the start of a cache file; it is faster than a hash."""
+"""Length in bytes of the checksum at the start of a cache file; CRC-32 is faster than a hash."""
 
 
 class FolderCache(ArrayCache):
     """Cache of arrays in the files of a folder, which may be deleted at any time.
 
-    A write is not flushed to disk, and does nothing if the disk is full or read-only. A damaged
-    file counts as missing.
+    Writes are not flushed to disk, and are skipped if the disk is full or read-only. A damaged file
+    is treated as missing.
 
     Args:
         place: Folder of the graph's cache, which need not exist yet.
@@ -61,7 +61,7 @@ class FolderCache(ArrayCache):
 
     @property
     def base(self) -> "FolderCache":
-        """Cache of the graph that this graph grew from; the same cache if it did not grow."""
+        """Cache of the graph that this graph grew from; this cache if the graph did not grow."""
         return FolderCache(self._place.parent / self._base, self._part)
 
     @property
@@ -70,11 +70,11 @@ class FolderCache(ArrayCache):
         return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderCache":
-        """Return the part of the cache for values that also depend on further inputs."""
+        """Return a cache in the same folder for values that also depend on further inputs."""
         return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
-        """Return the arrays cached for some inputs; None if they are not cached."""
+        """Return the arrays cached for the given inputs; None if they are not cached."""
         try:
             content = self._file(*depends_on).read_bytes()
         except OSError:
@@ -83,12 +83,12 @@ class FolderCache(ArrayCache):
         return load(body) if _checksum(body) == checksum else None
 
     def put(self, arrays: Arrays, *depends_on: HashPart) -> None:
-        """Write arrays to the cache, if possible."""
+        """Write arrays to the cache for the given inputs; ignore errors of the file system."""
         # safetensors ignores strides, so the memory must be in C order.
         body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
         draft = self._place / f".{uuid4().hex}"
         if self._place.is_symlink() or self._place.parent.is_symlink():
-            # The link may point to a folder outside of the store.
+            # Do not write through a symbolic link, which may point to a folder outside the store.
             return
         with suppress(OSError):
             self._place.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ class FolderCache(ArrayCache):
                 draft.unlink(missing_ok=True)
 
     def drop(self, *depends_on: HashPart) -> None:
-        """Delete the arrays cached for some inputs."""
+        """Delete the arrays cached for the given inputs."""
         with suppress(OSError):
             self._file(*depends_on).unlink()
 
@@ -116,8 +116,8 @@ def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
 
     Args:
         store: Folder of the store.
-        graph: Object of the graph.
-        base: Object of the graph that it grew from; None if it did not grow.
+        graph: Name of the object that stores the graph.
+        base: Name of the object that stores the graph that it grew from; None if it did not grow.
     """
     return FolderCache(store / DERIVED / graph, base=base)
 
@@ -133,8 +133,9 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
 
     Args:
         store: Folder of the store.
-        graphs: Objects of the graphs whose caches stay.
-        abandoned: Unfinished graphs stay if one of their files was written at this time or later.
+        graphs: Names of the graph objects whose caches are kept.
+        abandoned: Unfinished graphs are kept if one of their files was written at or after this
+            time.
     """
     if (store / DERIVED).is_symlink():
         return
@@ -148,7 +149,7 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
 
 def _written(place: Path) -> datetime:
     try:
-        # Check the files, too: writing to a file does not change the time of its folder.
+        # Check the files too, because writing to a file does not change the time of its folder.
         latest = max(path.stat().st_mtime for path in (place, *place.rglob("*")))
         return datetime.fromtimestamp(latest, UTC)
     except FileNotFoundError:

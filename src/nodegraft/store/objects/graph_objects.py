@@ -1,9 +1,10 @@
-"""Graphs as objects of a store: loaded into memory, or memory-mapped if they were built on disk.
+"""Storage of graphs as objects, which are loaded into memory, or memory-mapped if built on disk.
 
-The files of a graph on disk become objects by hard link, named by the hashes in its manifest. An
-object with the manifest lists these files. If a graph has grown, its object lists the same files
-and small arrays with the new rows, and names the graph on which heat diffusion was computed
-(``diffusion_on``). Once the growth exceeds a sixteenth of the graph, all arrays are written again.
+The files of a graph on disk are hard-linked into the objects folder, where they are named by the
+hashes in the graph's manifest. The graph's object contains the manifest and lists these files. If a
+graph has grown, its object lists the files of the old graph and small arrays with the new rows. Its
+field ``diffusion_on`` names the graph on which heat diffusion was computed. If the new rows are
+more than a sixteenth of the graph, all arrays are written again.
 """
 
 import os
@@ -31,14 +32,14 @@ from nodegraft.tables.storage import pack_graph, unpack_graph
 _RECIPE = "recipe."
 
 BASE = "diffusion_on"
-"""JSON field of a graph that has grown: the object of the graph whose heat diffusion it reuses."""
+"""JSON field of a graph that has grown: name of the graph object whose heat diffusion is reused."""
 
 
 class GraphObjects:
     """Reader and writer of the graphs of a store.
 
-    A graph in memory is written array by array. The files of a graph on disk become objects without
-    being read, and its manifest becomes an object that lists them.
+    A graph in memory is written array by array. The files of a graph on disk are added as objects
+    without being read.
 
     Args:
         place: Folder of the store.
@@ -53,8 +54,9 @@ class GraphObjects:
 
         Args:
             graph: The graph to write.
-            parent: Graph of this store that it grew from; None if it did not grow. If the parent
-                is on disk, only the new rows are written, up to a sixteenth of the graph.
+            parent: Graph of this store that it grew from; None if it did not grow. If the parent is
+                on disk, only the new rows are written, unless they are more than a sixteenth of the
+                graph.
         """
         store = graph._store
         base = None if parent is None or graph.is_settled else _name_of_base(parent)
@@ -98,10 +100,10 @@ class GraphObjects:
             raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
 
     def base_of(self, name: str) -> str | None:
-        """Return the object of the graph whose heat diffusion a graph reuses; None for its own.
+        """Return the name of the graph whose heat diffusion is reused; None if none is reused.
 
         Args:
-            name: Object of the graph.
+            name: Name of the object that stores the graph.
         """
         base: str | None = self._objects.document(name).get(BASE)
         return base
@@ -138,7 +140,7 @@ class GraphObjects:
         return name, self.get(name)
 
     def _take_layers(self, name: str, store: MappedStore) -> None:
-        """Hard-link the layers of ``nodegraft propagate``; other layers are recomputed later."""
+        """Hard-link layers of ``nodegraft propagate``; other layers are computed when needed."""
         if store.layers_folder is None or not store.layers_folder.is_dir():
             return
         place = self._place / DERIVED / name / LAYERS
@@ -162,7 +164,7 @@ def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:
 
 
 def require_local(objects: Objects) -> None:
-    """Refuse objects that are not on this machine, where a graph could not be memory-mapped."""
+    """Refuse objects that are not on this machine, because a graph could not be memory-mapped."""
     if not objects.are_local:
         raise ParameterError(
             "A graph on disk is memory-mapped, so its store needs its objects on this machine: "

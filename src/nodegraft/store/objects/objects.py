@@ -1,8 +1,8 @@
 """Content-addressed files of a store: arrays and JSON, named by the hash of their content.
 
-Versions share equal objects. A damaged object is found because its hash differs from its name.
-Objects are written before the database row that names them, so an interrupted process may leave
-unused files, but never a row without its files.
+Versions share equal objects. Damage is detected because the hash of an object differs from its
+name. Objects are written before the database row that names them, so an interrupted process may
+leave unused files, but never a row without its files.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class Objects:
 
     Args:
         place: Path or URL of the folder, which need not exist yet.
-        in_store: Whether it is the default folder, inside the folder of the store.
+        in_store: Whether this is the default folder, inside the folder of the store.
     """
 
     def __init__(self, place: str | Path, in_store: bool = False) -> None:
@@ -88,8 +88,8 @@ class Objects:
     def put(self, arrays: Mapping[str, NDArray[Any]], document: Mapping[str, Any]) -> str:
         """Write arrays and JSON; return the name of the object.
 
-        Every array has its own file. The list of these files is written last, so that an
-        interrupted process leaves no incomplete object.
+        Every array has its own file. The object's file, which lists them, is written last, so that
+        an interrupted process leaves no incomplete object.
         """
         parts = {name: self.put_array(array) for name, array in arrays.items()}
         return self.put_list(parts, document)
@@ -99,7 +99,7 @@ class Objects:
         return self._write(_packed(array))
 
     def put_list(self, parts: Mapping[str, str], document: Mapping[str, Any]) -> str:
-        """Write an object of JSON and arrays that are already written; return its name.
+        """Write an object with JSON and a list of arrays that are already written; return its name.
 
         Args:
             parts: Array name -> file name that :meth:`put_array` or :meth:`put_file` returned.
@@ -162,8 +162,8 @@ class Objects:
 
         Args:
             name: Name of the file.
-            array_files: Whether to skip files that :meth:`put_file` added: their names are not the
-                hashes of their content, which are in the objects that list them.
+            array_files: Whether to skip array files that :meth:`put_file` added. Their names are
+                not the hashes of their content; those hashes are in the objects that list them.
         """
         content = self._content(name)
         if not (array_files and content.startswith(_ARRAY_FILE)):
@@ -174,23 +174,23 @@ class Objects:
         return f"{self._folder.place}/{str(name)[:80]}"
 
     def names_in(self, names: Iterable[str]) -> set[str]:
-        """Return the names of all files of some objects, including the objects themselves."""
+        """Return the names of all files of the given objects, including the objects themselves."""
         found: set[str] = set()
         for name in set(names):
             found |= {name, *self._listed(name)[0].values()}
         return found
 
     def lacks(self, names: Iterable[str]) -> bool:
-        """Return whether any file of some objects is missing."""
+        """Return whether any file of the given objects is missing."""
         lists = set(names)
         if not all(self._folder.has(_object_name(name)) for name in lists):
             return True
         return not all(self._folder.has(_object_name(name)) for name in self.names_in(lists))
 
     def files(self) -> dict[str, StoredFile]:
-        """Return all files with names that a store writes, including leftovers of killed processes.
+        """Return all files that belong to the store, including files left by killed processes.
 
-        Files with other names do not belong to the store, and are never deleted.
+        Files of other programs are recognised by their names, and are never deleted.
         """
         files, schemes = self._folder.files(), (OBJECT_NAME, _DRAFT, _REMOVED)
         return {
@@ -281,7 +281,7 @@ class Objects:
 
 @contextmanager
 def told_as_unwritable(place: object) -> Iterator[None]:
-    """Convert an OSError into a StoreError that says that nothing was written."""
+    """Convert an OSError to a StoreError that says that nothing was written."""
     try:
         yield
     except OSError as error:
@@ -292,14 +292,14 @@ def told_as_unwritable(place: object) -> Iterator[None]:
 
 
 def _object_name(name: object) -> str:
-    """Return a valid object name; raise an error for a path that could leave the store."""
+    """Return an object name unchanged; refuse a path that could leave the store."""
     if not isinstance(name, str) or not OBJECT_NAME.fullmatch(name):
         raise StoreError(f"{str(name)[:80]!r} is no name of an object of a store.")
     return name
 
 
 def _packed(array: NDArray[Any]) -> bytes:
-    # Not ascontiguousarray: it converts a scalar into an array of shape (1,).
+    # Do not use ascontiguousarray, which converts a scalar into an array of shape (1,).
     packed: bytes = save({"array": np.asarray(array, order="C")})
     return packed
 

@@ -1,7 +1,7 @@
-"""Folder of a store: ``store.json`` contains the places of its database and its objects.
+"""Folder of a store, and ``store.json`` with the places of its database and objects.
 
 For safety, a store does not follow symbolic links, and deletes objects only in a folder that
-contains its own marker file.
+contains the store's marker file.
 """
 
 import json
@@ -71,7 +71,7 @@ def settings_in(folder: Path) -> StoreSettings:
 
 
 def settings_text(settings: StoreSettings) -> str:
-    """Return the content of ``store.json`` for some settings."""
+    """Return the text of a ``store.json`` with the given settings."""
     return json.dumps({"format": FORMAT, **asdict(settings)}, indent=2) + "\n"
 
 
@@ -113,7 +113,7 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
 def refuse_links(folder: Path) -> None:
     """Refuse a store that has symbolic links in places where it writes.
 
-    Otherwise an attacker's store could make nodegraft overwrite or delete files outside of it.
+    Otherwise a store from an attacker could make nodegraft overwrite or delete other files.
     ``store.json`` may be a link, for example to a mounted configuration, because nothing is written
     to it.
 
@@ -137,7 +137,7 @@ def claim_place(objects: Objects) -> str:
     """Write the marker file of a new store into its objects folder; return the store's id.
 
     Args:
-        objects: The objects folder. A marker that an interrupted `init` has left is reused.
+        objects: The objects folder. A marker file that an interrupted `init` left is reused.
     """
     return objects.put_marker(uuid4().hex)
 
@@ -155,7 +155,7 @@ def require_own_place(connection: Connection, objects: Objects) -> None:
             "that it leads to."
         )
     store_id, marker = read_setting(connection, STORE_ID, None), objects.marker()
-    # The default folder needs no marker: a copy of the store may lack it.
+    # The default folder needs no marker file, because a copy of the store may lack it.
     is_own = objects.in_store if marker is None else marker == store_id
     if is_own:
         return

@@ -1,4 +1,4 @@
-"""Graphs, labels, models and texts of a store's versions: write, load, cache and search them."""
+"""Storage, cache and search of the graphs, labels, models and texts of a store's versions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -44,12 +44,12 @@ class States:
         self._states = Memo[State](most=2)
 
     def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:
-        """Write labels, model and texts of a state; return the names of all its objects.
+        """Write labels, model and texts of a state; return the names of all objects of the state.
 
         Args:
             state: The state to write.
-            graph: Object of its graph, which is already stored.
-            texts: Texts of its nodes; None if there are none.
+            graph: Name of its graph's object, which is already stored.
+            texts: Texts of the nodes; None if there are none.
         """
         names = StateNames(
             graph,
@@ -74,7 +74,10 @@ class States:
         return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
 
     def settled(self, state: State) -> State:
-        """Return a state with its graph settled and stored; the model need not be fitted."""
+        """Return a state whose graph is stored and settled: its heat diffusion includes all edges.
+
+        The model need not be fitted.
+        """
         if state.graph.is_settled:
             return state
         return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
@@ -84,11 +87,11 @@ class States:
         return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
 
     def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Write labels and model of a state whose graph is already stored; return its objects.
+        """Write labels and model of a state whose graph is already stored; return its object names.
 
         Args:
             state: The state to write.
-            names: Objects of a version with the same texts.
+            names: Object names of a version with the same texts.
         """
         stored = replace(
             names,
@@ -134,15 +137,15 @@ class States:
         return StoreLabels.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
-        """Recompute rows of cached states that new edges made stale, before a change needs them.
+        """Recompute the cached rows that new edges have made outdated, before a change needs them.
 
         Args:
             most: Approximate maximum number of rows, because rows take memory.
             until: Called every few thousand rows; the work stops when it returns true.
         """
         done = Cleared()
-        # Latest state first: rows recomputed for an earlier graph are not reused by graphs that
-        # grew from it.
+        # Start with the latest state, because rows that are recomputed for an earlier graph are not
+        # reused by graphs that grew from it.
         for state in reversed(list(self._states.values())):
             more = clear_stale(state.graph, most - done.rows, until)
             done = Cleared(done.rows + more.rows, done.seconds + more.seconds)
@@ -173,7 +176,7 @@ class States:
         """
         keys = self.graph(version.graph).node_keys
         texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
-        # Search in blocks, because the keys of a graph on disk need not fit into memory.
+        # Search in blocks, because the keys of a graph on disk may not fit into memory.
         starts = range(0, len(keys), SEARCHED)
         blocks = (range(start, min(start + SEARCHED, len(keys))) for start in starts)
         nodes = chain.from_iterable(keys.at(block) for block in blocks)
@@ -191,10 +194,10 @@ def _texts_in(arrays: Arrays, document: Document) -> NodeTexts:
 
 
 EXACT, PREFIX = 0, 1
-"""Search ranks of a node: its key equals the query, or its key starts with the query."""
+"""Search ranks of nodes whose key equals the query, and of nodes whose key starts with it."""
 
 WORD_START, ANYWHERE = 2, 3
-"""Search ranks of a node: every query word starts a word of it, or is somewhere in it."""
+"""Search ranks of nodes in which each query word starts a word, or is part of any word."""
 
 
 def rank(words: str, key: Key, text: str) -> int | None:
@@ -221,7 +224,7 @@ def rank(words: str, key: Key, text: str) -> int | None:
 
 
 def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> list[Key]:
-    """Return the best matching nodes, sorted by rank; nodes of equal rank keep their order.
+    """Return the best matching nodes, the best first; nodes of equal rank keep their order.
 
     Args:
         words: Query words with blanks between them; case is ignored.
@@ -232,7 +235,7 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
     lists: list[list[Key]] = [[], [], [], []]
     for key, text in nodes:
         place = rank(wanted, key, text)
-        # A full list does not end the search: a later node may match better.
+        # Continue the search after the limit is reached, because a later node may match better.
         if place is not None and len(lists[place]) < limit:
             lists[place].append(key)
     return [key for keys in lists for key in keys][:limit]

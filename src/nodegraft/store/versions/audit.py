@@ -34,7 +34,7 @@ class AuditEntry:
     """Name of the action, such as ``set`` or ``token add``."""
 
     detail: dict[str, Any]
-    """Details as plain JSON, such as the old and the new value; never a token's secret."""
+    """Details as plain JSON, such as the old and the new value, but never a token's secret."""
 
     by: str
     """Author of the change."""

@@ -1,4 +1,4 @@
-"""Connection to the database of a store, with error messages that advise the user."""
+"""Connections to the database of a store, with error messages that advise the user."""
 
 import os
 import sqlite3
@@ -30,7 +30,7 @@ ATTEMPTS = 100
 """Maximum number of attempts to open an SQLite file read-only while other processes open it."""
 
 DATABASE_FILES = ("store.db", "store.db-wal", "store.db-shm")
-"""Names of SQLite's files in the folder of a store: the database first."""
+"""Names of SQLite's files in the folder of a store; the first is the database itself."""
 
 _SENTENCES = {
     "readonly database": (
@@ -52,7 +52,8 @@ def database_url(folder: Path, database: str | None) -> str | URL:
         folder: Folder of the store.
         database: URL in ``store.json``; None for an SQLite file in the folder.
     """
-    # Build a URL object: a string would be parsed, and the folder name may contain any character.
+    # Build a URL object instead of a string, because the folder name may contain any character,
+    # which would be parsed.
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 
@@ -118,7 +119,7 @@ def unreachable(error: Exception, url: URL) -> StoreUnreachableError:
 
 @contextmanager
 def skip_locked(connection: Connection) -> Iterator[None]:
-    """Make statements fail at once, instead of waiting, if another process holds a lock."""
+    """Make statements fail immediately, instead of waiting, if another process holds a lock."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
         yield
@@ -132,7 +133,7 @@ def skip_locked(connection: Connection) -> Iterator[None]:
 
 
 def erase_on_delete(connection: Connection) -> None:
-    """Make the database overwrite data that is deleted from now on, if it supports that."""
+    """Make the database overwrite the data of rows that are deleted later, if it supports that."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete=ON")
 
@@ -140,7 +141,7 @@ def erase_on_delete(connection: Connection) -> None:
 _REWRITE_POSTGRESQL = (
     # Recompute the planner's statistics, too, because they contain samples of the columns.
     "VACUUM (FULL, ANALYZE) versions, promotions, settings, audit",
-    # Erase the old statistics from the file of their own table.
+    # The statistics are in a table of their own: erase the old statistics from its file.
     "VACUUM FULL pg_statistic",
 )
 
@@ -263,8 +264,8 @@ def _try_read_only(file: str) -> sqlite3.Connection:
     connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_SECONDS)
     connection.isolation_level = None
     try:
-        # Read once: this fails if the last writer has removed the log file meanwhile. Otherwise it
-        # prevents the removal.
+        # Read from the database now. If the last writer has removed the log file meanwhile, this
+        # fails; otherwise the open connection prevents the removal.
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
         connection.close()
@@ -273,7 +274,7 @@ def _try_read_only(file: str) -> sqlite3.Connection:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    # Disable the driver's own transactions, which would not include the creation of tables:
+    # Disable the driver's own transactions, which would not include the creation of tables;
     # _begin_sqlite begins each transaction instead.
     connection.isolation_level = None
     cursor = connection.cursor()

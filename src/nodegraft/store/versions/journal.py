@@ -1,9 +1,9 @@
-"""Database tables of a store's history: append-only rows of versions and promotions.
+"""Database of a store's history, with append-only tables of versions and promotions.
 
-The last promotion names the live version. The newest version is the candidate while it differs from
-the live one; this is computed, not stored. The number of a version is the primary key and one more
-than the number of its parent: if two processes change the same version, the database refuses the
-second one, without a lock.
+The last promotion names the live version. The newest version is the candidate if it differs from
+the live one; this is computed, not stored. The primary key of a version is the number of its parent
+plus 1. If two processes change the same version, both use the same key, so the database refuses the
+second change without a lock.
 """
 
 import sqlite3
@@ -132,7 +132,7 @@ class Journal:
             return promotions_in(connection)
 
     def pruned(self) -> dict[int, Version]:
-        """Return the pruned versions by number, each with the version that pruned it."""
+        """Return the number of each pruned version -> version of its prune or purge."""
         with self.connection() as connection:
             return pruned_in(connection)
 
@@ -144,7 +144,7 @@ class Journal:
         """Add versions and promotions in one transaction.
 
         Args:
-            rows: Versions and promotions, numbered from one more than the newest.
+            rows: Versions and promotions, whose numbers continue those of the existing rows.
             confirm: Function that is called within the transaction, while no other process can
                 write; an error that it raises rolls back the transaction.
         """
@@ -162,7 +162,8 @@ class Journal:
         try:
             with self.engine.connect() as connection:
                 if connection.dialect.name == "postgresql":
-                    # By default, each statement would see what other processes wrote meanwhile.
+                    # Without this, each statement would see rows that other processes wrote since
+                    # the last statement.
                     connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
@@ -181,7 +182,7 @@ class Journal:
                     connection.execute(sa.text(_ALONE[self.engine.dialect.name]))
                 yield connection
         except IntegrityError:
-            # Callers handle this error themselves.
+            # Do not convert this error, because callers handle it.
             raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise unreachable(error, self.engine.url) from error
@@ -225,14 +226,14 @@ class Heads:
     """The live version and the newest one, read in one transaction."""
 
     live: Version
-    """The live version, which predictions come from."""
+    """Live version, which makes the predictions."""
 
     newest: Version
     """Newest version that is not a prune."""
 
     @property
     def candidate(self) -> Version | None:
-        """Version that waits for review: the newest one, unless it equals the live one."""
+        """Version that waits for review: the newest version; None if it equals the live version."""
         return None if self.newest.names == self.live.names else self.newest
 
 
@@ -255,7 +256,7 @@ def promotions_in(connection: sa.Connection) -> list[Promotion]:
 
 @readable_rows()
 def pruned_in(connection: sa.Connection) -> dict[int, Version]:
-    """Return the pruned versions by number, each with the version that pruned it."""
+    """Return the number of each pruned version -> version of its prune or purge."""
     wanted = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
     rows = connection.execute(wanted).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
@@ -263,7 +264,7 @@ def pruned_in(connection: sa.Connection) -> dict[int, Version]:
 
 
 def write_rows(connection: sa.Connection, *rows: Version | Promotion) -> None:
-    """Add rows; raise an error for a promotion of a version that was pruned meanwhile."""
+    """Add rows; raise an error for a promotion of a version that another process has pruned."""
     for row in rows:
         table = VERSIONS if isinstance(row, Version) else PROMOTIONS
         connection.execute(sa.insert(table).values(**vars(row)))
@@ -291,7 +292,7 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
     Args:
         number: Number of the version.
-        pruned: The pruned versions by number, each with the version that pruned it.
+        pruned: Number of a pruned version -> version of its prune or purge.
     """
     if number in pruned:
         by = pruned[number]
@@ -303,7 +304,7 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
 
 def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row as a dictionary whose time ``at`` is in UTC."""
+    """Convert a row to a dictionary, with its time ``at`` in UTC."""
     # SQLite stores no time zone; all stored times are in UTC.
     at = row["at"]
     return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}

@@ -1,4 +1,4 @@
-"""Lineage of versions: the changes that remain after undoing some, and diffs of two versions."""
+"""Lineage of versions: changes that later versions have not undone, and diffs of two versions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def lineage(versions: Sequence[Version]) -> list[Version]:
     """Return the versions whose changes the newest version still contains, oldest first.
 
-    A version that restored an earlier one (an undo of the then newest version, or a discard) is
-    left out together with the versions that it reverted.
+    A version that restored an earlier version is left out, together with the versions that it
+    reverted. Such a version is a discard, or an undo of the version that was the newest then.
 
     Args:
         versions: All versions, oldest first.
@@ -33,7 +33,7 @@ def lineage(versions: Sequence[Version]) -> list[Version]:
 
 
 def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
-    """Return the versions that were added since the newest version last equalled a given one.
+    """Return the versions added after the last version that equals a given one.
 
     Args:
         versions: All versions, oldest first.
@@ -62,7 +62,7 @@ def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Previ
 
 
 def _restored(version: Version, by_number: dict[int, Version]) -> int | None:
-    """Return the number of the earlier version that a version restored; None if it restored none.
+    """Return the number of the earlier version that a version restored; None if there is none.
 
     Args:
         by_number: All versions by number.

@@ -18,7 +18,8 @@ from nodegraft.store.versions.row_digests import write_digests
 _SCRIPTS = Path(__file__).parent / "migrations"
 
 _LOCK = {
-    # A new database has no table that could be locked, so lock something else.
+    # A new database has no table that could be locked, so lock the whole SQLite file, or take an
+    # advisory lock.
     "sqlite": ("ROLLBACK", "BEGIN IMMEDIATE"),
     "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
 }
@@ -33,7 +34,7 @@ class Migration:
     """Revision of the tables before the migration."""
 
     after: str
-    """Revision of the tables after it; the same if they were up to date."""
+    """Revision of the tables after the migration; the same if they were up to date."""
 
 
 def migrated(url: str | URL) -> Journal:

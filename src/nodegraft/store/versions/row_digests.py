@@ -1,8 +1,8 @@
 """Checksums of the rows in a store's SQLite file, updated by every commit.
 
 SQLite's integrity check finds damage to the structure of the file, but not a flipped bit in a note
-or in the name of an object. So the settings table also stores a hash of each table's rows.
-PostgreSQL has its own data checksums (``initdb --data-checksums``), so it needs no such hashes.
+or in the name of an object. Therefore the settings table also stores a hash of each table's rows.
+PostgreSQL has its own data checksums (``initdb --data-checksums``) and needs no such hashes.
 """
 
 import hashlib
@@ -69,7 +69,8 @@ def _note_write(connection: Connection, _: Any, statement: str, *__: Any) -> Non
         # Take the write lock before the first read: if another process writes after that read,
         # SQLite refuses the write lock at once, without waiting.
         connection.exec_driver_sql(LOCK_ONLY)
-        # Check the old hash: a new hash of all rows would hide a row that was damaged before.
+        # Check the old hash first, because a new hash of all rows would hide a row that is already
+        # damaged.
         if not _is_whole(_driver(connection), table):
             connection.info.setdefault(_BROKEN, set()).add(table)
     changes[table] = changes.get(table, True) and extends
@@ -118,7 +119,7 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
         written = None if row is None else json.loads(row[0])
     except (ValueError, TypeError):
         return None
-    # A damaged checksum entry counts as missing.
+    # Treat a damaged checksum entry as missing.
     if not isinstance(written, dict) or written.keys() != {"last", "digest"}:
         return None
     if type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:

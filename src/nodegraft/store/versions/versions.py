@@ -1,4 +1,4 @@
-"""Versions of a store: add, promote and roll back versions, and apply the quality gate."""
+"""Versions of a store: functions that add, promote and roll back versions, and the quality gate."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -69,7 +69,7 @@ class Versions:
         return heads.candidate
 
     def whole(self, number: int | None = None) -> Version:
-        """Return a version whose files are not pruned.
+        """Return a version; raise an error if its files are pruned.
 
         Args:
             number: Number of the version; None for the newest.
@@ -151,7 +151,7 @@ class Versions:
         return promotion
 
     def begin(self, intent: Intent) -> tuple[Version, Promotion | None]:
-        """Return the version to change, and the last promotion if the new version goes live.
+        """Return the version to change, and the last promotion if the new version is to go live.
 
         Args:
             intent: Whether to override the quality gate, and whether to make the version live.
@@ -168,9 +168,9 @@ class Versions:
         """Return the last promotion; raise an error if an unreviewed version would go live.
 
         Args:
-            parent: Version that the new version is based on. It must equal the live version,
-                unless the new version does.
-            after: Objects of the new version; None if they are not known yet.
+            parent: Version that the new version is based on. Either it or the new version must
+                equal the live version.
+            after: Object names of the new version; None if they are not known yet.
         """
         last = self.journal.promotions()[-1]
         if self.journal.version(last.version).names not in (parent.names, after):
@@ -189,8 +189,8 @@ class Versions:
 
         Args:
             parent: Newest version, on which the new one is based.
-            draft: Action and measurements of the new version.
-            names: Objects of the new version.
+            draft: Action, arguments and measurements of the new version.
+            names: Object names of the new version.
             intent: Author, note and idempotency key.
             last: The last promotion if the new version goes live in the same transaction; None
                 otherwise.
@@ -217,7 +217,7 @@ class Versions:
 
 
 def refuse_drop(diff: "Preview", advice: str) -> None:
-    """Raise an error if a comparison shows a drop of held-out accuracy.
+    """Raise an error if a comparison shows a drop of held-out accuracy that exceeds noise.
 
     Args:
         diff: Comparison of the versions before and after the change.
@@ -234,7 +234,7 @@ def refuse_unmeasured(labels: "StoreLabels", diff: "Preview") -> None:
     Without them, accuracy cannot be measured.
 
     Args:
-        labels: Labels of the version before.
+        labels: Labels of the version before the change.
         diff: Comparison of the versions before and after the change.
     """
     num_held_out = sum(map(len, labels.held_out.values()))

@@ -33,8 +33,8 @@ def tune(
 ) -> Output[Tuning]:
     """Choose a method's parameters on validation classes, for each dataset.
 
-    Trials are stored beside PLAN. Run it again to resume. Best values that are the smallest or
-    largest of their list are named at the end: better ones may lie beyond.
+    Trials are stored beside PLAN. Run it again to resume. The command lists best values that are
+    the smallest or largest value tried, because better values may lie outside the tried range.
     """
     import torch
 
@@ -48,7 +48,7 @@ def tune(
         return Output(Tuning(str(file), [], []), (_rehearsals_to_run(wanted, file, runs),))
     WriteOnceFolder(plan.parent).check_writable()
 
-    load = cache(lambda name: load_dataset(name, data))  # once, not for every trial
+    load = cache(lambda name: load_dataset(name, data))  # read each dataset once for all trials
 
     def score(job: "Job") -> float:
         terminal.stage(f"running {job.title}")
@@ -99,7 +99,7 @@ def check(
         int, typer.Option(min=200, help="Nodes of the graph that is checked for leaks.")
     ] = 400,
 ) -> Output[Checked]:
-    """Check that a method fulfils the contract of all methods and uses no leaked data."""
+    """Check that a method fulfils the contract of all methods, and that it leaks no data."""
     from nodegraft.evaluation.checks import check_no_leaks
     from nodegraft.model.checks import CONTRACT
     from nodegraft.model.contract.case import Case
@@ -137,7 +137,7 @@ def draw_map(
     torch.set_num_threads(1)
     jobs = [Job(dataset=dataset, method=name, seed=seed) for name in method]
     for job in jobs:
-        job.make_model()  # a wrong name is reported before the data are read
+        job.make_model()  # report a wrong name before reading the data
     WriteOnceFolder(out).check_writable()
     terminal.stage(f"reading {dataset}")
     loaded = jobs[0].load(data)

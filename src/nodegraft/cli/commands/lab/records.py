@@ -16,7 +16,7 @@ from nodegraft.cli.results.lab import AccuracyMatrix, Compacted, Page, QueryResu
 from nodegraft.cli.terminal import Terminal, line
 
 MAX_NAMES = 10
-"""At most this many records are named in an error."""
+"""Maximum number of run records that an error message lists by name."""
 
 
 @command
@@ -29,7 +29,7 @@ def results(
     ] = None,
 ) -> Output[QueryResult]:
     """Query run records by SQL (DuckDB); without --sql: means over seeds of strict default runs."""
-    from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an extra
+    from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an optional extra
 
     terminal.stage(f"reading records in {runs}")
     found = query_records(runs, sql or OVERVIEW)
@@ -139,7 +139,7 @@ def report(
 ) -> Output[Page]:
     """Write a report on all run records: recommended methods, tables and figures."""
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.lab.report.page import write_report  # Matplotlib is an extra of its own
+    from nodegraft.lab.report.page import write_report  # Matplotlib is an optional extra
 
     WriteOnceFolder(out).check_writable()
     terminal.stage("making tables and drawing figures")

@@ -95,7 +95,7 @@ def run(
 
     torch.set_num_threads(threads)
     values: Mapping[str, Any] = name_value_pairs(settings)
-    if not sealed:  # a sealed method's code is imported by its own process only
+    if not sealed:  # only its own process imports a sealed method's code
         values = read(METHODS.get(method), values)
     job = Job(
         dataset=dataset,
@@ -113,7 +113,7 @@ def run(
         rehearse=rehearse,
         sealed=sealed,
     )
-    # Wrong parameters and an unwritable folder are reported before the data are read.
+    # Report wrong parameters and an unwritable folder before reading the data.
     _ = job.description
     WriteOnceFolder(out).check_writable()
     terminal.stage(f"reading {dataset}")
@@ -216,7 +216,7 @@ def bench(
 
 
 def _check(suite: "Suite", jobs: Sequence["Job"], data: Path | None) -> None:
-    # Missing files and misspelt names are reported before the first job.
+    # Report missing files and misspelt names before the first job.
     from nodegraft.lab.report.tables import check_names
 
     problems = Problems()
@@ -240,7 +240,7 @@ def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) ->
         from nodegraft.lab.runners.local import LocalRunner
 
         return LocalRunner(workers)
-    from nodegraft.lab.runners.ray_cluster import RayRunner  # Ray is an extra
+    from nodegraft.lab.runners.ray_cluster import RayRunner  # Ray is an optional extra
     from nodegraft.runners.ray_connection import JobResources
 
     cpus, gigabytes, gpus = share
@@ -253,7 +253,7 @@ def _tracker(
 ) -> Callable[["JobEvent"], None]:
     if address is None:
         return lambda event: None
-    from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an extra
+    from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an optional extra
 
     tracker = MlflowTracker(address)
     for _, record in wanted.with_records(records):

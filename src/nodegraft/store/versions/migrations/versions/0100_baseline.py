@@ -26,7 +26,7 @@ def upgrade() -> None:
         sa.Column("measures", sa.JSON, nullable=False),
         sa.Column("texts", sa.String(64)),
     )
-    # The index finds a request key without reading every row, and makes it unique.
+    # The index makes request keys unique, and finds a key without reading every row.
     key = REQUEST_KEY[op.get_bind().dialect.name]
     op.create_index("versions_request", "versions", [sa.text(f"({key})")], unique=True)
     op.create_table(
