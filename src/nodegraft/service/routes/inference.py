@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodegraft.analysis.predictions import found_rows, predict_rows
+from nodegraft.analysis.predictions import predict_keys
 from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MAX_KEYS
@@ -159,13 +159,16 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     wanted = _keys(request.inputs[0], _datatype(live))
     parameters = request.parameters or InferenceParameters()
     try:
-        rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
+        found = predict_keys(
+            live.state,
+            wanted,
+            live.version,
+            missing=parameters.missing,
+            ignore_labels=parameters.ignore_labels,
+        ).to_rows()
     except UnknownNodeError as error:
         advice = 'Omit these keys, or send "parameters": {"missing": "null"}.'
         raise HttpError(404, "unknown_node", str(error), advice) from error
-    found = predict_rows(
-        live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
-    ).to_rows()
     return InferenceResponse(
         model_name=name,
         model_version=str(live.version),
