@@ -100,7 +100,7 @@ def borrowing(what: str, strength: float, parent_of_row: Ints) -> Iterator[None]
 
     Args:
         what: What they take: ``means`` (for cosines and words), targets of ``regressions``,
-            ``heat``, or ``everything``.
+            or ``heat``.
         strength: Number of labels that the siblings count for.
         parent_of_row: Number of the parent of each node's class; only those of labels are read.
     """
@@ -120,9 +120,9 @@ def borrowing(what: str, strength: float, parent_of_row: Ints) -> Iterator[None]
             plain_classes(self, labels, counts, first, practice),
             shares(labels, counts),
         )
-        if what in ("means", "everything"):
+        if what == "means":
             classes = replace(classes, means=tuple(taken @ rows for rows in classes.means))
-        if what in ("regressions", "everything"):
+        if what == "regressions":
             # A regression is linear in its targets, so this is the regression on blended targets.
             weights = [[taken @ rows for rows in layers] for layers in classes.regressions]
             classes = replace(classes, regressions=weights)
@@ -130,7 +130,7 @@ def borrowing(what: str, strength: float, parent_of_row: Ints) -> Iterator[None]
 
     def heat(self: Evidence, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
         table = plain_heat(self, starts, lasting)
-        if what not in ("heat", "everything"):
+        if what != "heat":
             return table
         return BlendedHeat(table, shares(starts, np.array([rows.size for rows in starts])))
 
@@ -175,8 +175,27 @@ def with_branch_scores(scores: Floats, branch: Ints, branch_scores: Floats, trus
     """
     leaves = scores - logsumexp(scores, axis=1, keepdims=True)
     own = branch_scores - logsumexp(branch_scores, axis=1, keepdims=True)
-    sums = np.stack(
-        [logsumexp(leaves[:, branch == place], axis=1) for place in range(own.shape[1])], axis=1
-    )
-    found: Floats = leaves + trust * (own - sums)[:, branch]
+    found: Floats = leaves + trust * (own - _branch_sums(leaves, branch))[:, branch]
     return found
+
+
+def of_best_branch(scores: Floats, branch: Ints) -> Floats:
+    """Return scores in which only classes of the branch with the largest sum can be best.
+
+    >>> scores = np.log([[0.3, 0.3, 0.4]])
+    >>> of_best_branch(scores, np.array([0, 0, 1])).argmax(axis=1).tolist()
+    [0]
+
+    Args:
+        scores: Log-odds of each class: nodes x classes.
+        branch: Number of each class's branch.
+    """
+    best = _branch_sums(scores, branch).argmax(axis=1)
+    return np.where(branch == best[:, None], scores, scores.min() - 1.0)
+
+
+def _branch_sums(scores: Floats, branch: Ints) -> Floats:
+    """Return the logarithm of the summed odds of each branch: nodes x branches."""
+    branches = range(branch.max() + 1)
+    sums = [logsumexp(scores[:, branch == place], axis=1) for place in branches]
+    return np.stack(sums, axis=1)

@@ -19,6 +19,7 @@ from studies.class_backoff import Bools, Branches, Floats, Ints, measured_branch
 from studies.class_borrowing import (
     borrowing,
     merged_by_parent,
+    of_best_branch,
     parents_of_rows,
     with_branch_scores,
 )
@@ -40,8 +41,9 @@ SHOTS = (5, 1)
 """Numbers of labels of each new class; backing off is measured with the first."""
 
 CANDIDATES = [
-    *product(("means", "regressions", "heat", "everything"), (0.5, 2.0)),
-    *product(("branches",), (0.25, 0.5, 1.0)),
+    *product(("means", "regressions", "heat"), (0.5, 2.0)),
+    *product(("branches",), (0.25, 0.5)),
+    ("best branch", 1.0),
 ]
 """Ways to borrow that were tried for the choice, and how much."""
 
@@ -154,7 +156,8 @@ class Taught:
         """
         first = set(self.known) | set(merged_by_parent(self.known, self.parents))
         self.model.set_labels(self.view, labels, {name: int(name not in first) for name in labels})
-        return self.model.score_rows(self.view, rows)
+        # Not `score_rows`, which would return cached scores: they depend on the way to borrow.
+        return self.model.derive(self.view).scoring.scores(rows)
 
     def scores_by_way(
         self, new: Mapping[str, Ints], rows: Ints, ways: list[tuple[str, float]]
@@ -173,7 +176,9 @@ class Taught:
         above = self.scores(NodeLabels(merged), rows)
         branch = [list(merged).index(self.parents.get(name, name)) for name in labels]
         for way, strength in ways:
-            if way == "branches":
+            if way == "best branch":
+                scores = of_best_branch(plain, np.array(branch))
+            elif way == "branches":
                 scores = with_branch_scores(plain, np.array(branch), above, strength)
             else:
                 with borrowing(way, strength, self.parent_of_row):
