@@ -6,7 +6,6 @@ import numpy as np
 from studies.record_file import Record
 
 from nodegraft.analysis.rendering.table import Table
-from nodegraft.evaluation.metrics import interval
 from nodegraft.lab.report.tables import percent
 
 DESIGN = ("gentoo", "wordnet")
@@ -35,25 +34,23 @@ def page_text(records: Sequence[Record]) -> str:
         for graph in (*DESIGN, *HELD_OUT)
         if (seeds := [record for record in records if record["graph"] == graph])
     }
-    parts = ["<!-- Written by studies/class_tree.py. -->", "## Accuracy with borrowing"]
-    for shots in ("5", "1"):
-        parts += [_shots_heading(shots), _borrowing(groups, shots)]
-    parts += [
-        f"## Answers with confidence {LEVEL} or more",
+    parts = [
+        "<!-- Written by studies/class_tree.py. -->",
+        f"Accuracy. In the rows of *{PLAIN}*: in %, every class counting alike, mean ± half of the "
+        "95 % interval over seeds. In the other rows: the difference from it in points, paired by "
+        "seed.",
+        "Five labels for each new class:",
+        _borrowing(groups, "5"),
+        "One label for each new class:",
+        _borrowing(groups, "1"),
+        f"Answers with a confidence of {LEVEL} or more, in %, every node counting alike:",
         _answers(groups),
-        "## Classes and their highest ancestors",
+        "Accuracy and calibration of classes and of their highest ancestors, in % except for the "
+        "expected calibration error (ECE), every node counting alike. The calibration of ancestors "
+        "is that of nodes whose best class has one:",
         _ancestors(groups),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _shots_heading(shots: str) -> str:
-    labels = "label" if shots == "1" else "labels"
-    return (
-        f"{shots} {labels} for each new class. In the rows of {PLAIN}: accuracy in %, every class "
-        "counting alike, mean ± half of the 95 % interval over seeds. In the other rows: the "
-        "difference from it in points, paired by seed."
-    )
 
 
 def _borrowing(groups: dict[str, list[Record]], shots: str) -> str:
@@ -68,11 +65,9 @@ def _borrowing(groups: dict[str, list[Record]], shots: str) -> str:
 
 
 def _accuracy(measured: Sequence[Record], way: str, name: str) -> str:
-    plain = np.array([record[PLAIN][name] for record in measured])
     if way == PLAIN:
-        return percent(plain.tolist())
-    points = 100 * (np.array([record[way][name] for record in measured]) - plain)
-    return f"{points.mean():+.1f} ± {interval(points):.1f}"
+        return percent([record[way][name] for record in measured])
+    return percent([record[way][name] - record[PLAIN][name] for record in measured], signed=True)
 
 
 def _answers(groups: dict[str, list[Record]]) -> str:
