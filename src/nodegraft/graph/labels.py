@@ -92,7 +92,7 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Raise SimilarNameError if a new class name is probably another spelling of a name."""
+    """Raise SimilarNameError if a new class name is probably a variant of another name."""
     added = list(new)
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):

@@ -85,7 +85,7 @@ OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 """Paths that need no token, because load balancers have no token."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
-"""Caller without a token: allowed for :data:`OPEN` paths, and on loopback if tokens are optional."""
+"""Caller without a token: allowed for :data:`OPEN` paths, and on loopback if none is required."""
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 """Headers that proxies add: their callers may be on other machines, despite loopback."""
