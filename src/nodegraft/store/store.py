@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import Shift
+    from nodegraft.analysis.results.versions import KnownClasses, Shift
     from nodegraft.analysis.snapshot import State
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
@@ -747,6 +747,17 @@ class Store(StoreViews):
             places, keys = found_rows(state.graph, nodes, missing)
         options = {"keys": keys, "ignore_labels": ignore_labels, "coverage": coverage}
         return predict_rows(state, places, number, *shown, **options)
+
+    def classes(self, version: int | None = None) -> "KnownClasses":
+        """Return the classes of a version: labels, session and parent in the class tree.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        from nodegraft.analysis.results.versions import KnownClasses
+
+        row = self.parts.versions.whole(self.live if version is None else version)
+        return KnownClasses.of(row, self.parts.states.labels(row.labels))
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.
