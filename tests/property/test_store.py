@@ -234,7 +234,9 @@ def check_roles(before: StoreLabels, after: StoreLabels, change: Change) -> None
             part: [] if whole.held_out and set(keys) <= set(whole.held_out) else [detail["name"]]
             for part, keys in detail["parts"].items()
         }
-    given = next((detail[name] for name in ("classes", "more", "parts") if name in detail), {})
+    given: dict[str, list[Key]] = next(
+        (detail[name] for name in ("classes", "more", "parts") if name in detail), {}
+    )
     for name, one in after.items():
         fresh = set(given.get(name, ()))
         if origins.get(name):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Missing, Predictions
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import KnownClasses, Shift
+    from nodegraft.analysis.results.versions import Shift
     from nodegraft.analysis.snapshot import State
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
@@ -743,17 +743,6 @@ class Store(StoreViews):
             return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
         options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
         return predict_keys(state, nodes, number, *shown, missing=missing, **options)
-
-    def classes(self, version: int | None = None) -> "KnownClasses":
-        """Return the classes of a version: labels, session and parent in the class tree.
-
-        Args:
-            version: Number of the version; None for the live version.
-        """
-        from nodegraft.analysis.results.versions import KnownClasses
-
-        row = self.parts.versions.whole(self.live if version is None else version)
-        return KnownClasses.of(row, self.parts.states.labels(row.labels))
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.

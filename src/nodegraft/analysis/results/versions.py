@@ -157,7 +157,7 @@ class KnownClasses(VersionResult):
         """Parents of the classes and groups."""
         from nodegraft.model.class_tree import ClassTree  # this module is slow to import
 
-        every = (*self.classes, *self.groups)
+        every: list[KnownClass | ClassGroup] = [*self.classes, *self.groups]
         return ClassTree({known.name: known.parent for known in every if known.parent is not None})
 
     @classmethod

@@ -179,7 +179,8 @@ def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str
 def classes(place: StorePlace, version: LiveVersion = None) -> Output[KnownClasses]:
     """List the classes of a version, each below its parent in the class tree."""
     with open_store(place) as store:
-        found = store.classes(version)
+        row = store.parts.versions.whole(store.live if version is None else version)
+        found = KnownClasses.of(row, store.parts.states.labels(row.labels))
     return Output(found, (classes_table(found),))
 
 
