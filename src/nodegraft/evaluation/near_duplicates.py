@@ -18,9 +18,7 @@ def same_as_labelled(
     texts have equal features. A row without features is never a duplicate.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the nodes to compare.
-        labelled: Row numbers of the labelled nodes.
     """
     known = set(_features(view, labelled)) - {b""}
     return np.array([features in known for features in _features(view, rows)], dtype=bool)

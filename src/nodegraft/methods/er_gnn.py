@@ -57,8 +57,7 @@ class ERGNN(Classifying):
     """
 
     kept: PositiveInt = 10
-    """Number of nodes of each class in the buffer. (``finetune`` trains without a buffer.)
-    """
+    """Number of nodes of each class in the buffer."""
 
     radius: PositiveFloat = 1.0
     """Radius for ``"coverage"``, as a multiple of the mean distance between a node and its class
@@ -115,12 +114,6 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25
-
-    Args:
-        new: Loss of the new supports.
-        replayed: Loss of the nodes in the buffer.
-        buffer: Number of nodes in the buffer.
-        support: Number of new supports.
     """
     beta = buffer / (buffer + support)
     return beta * new + (1.0 - beta) * replayed

@@ -97,9 +97,6 @@ class InContext(Derived["Fitted"], Propagated):
 
         Old classes are the classes that were added before the last session. Each node of a sample
         of 2,000 is predicted twice, with and without the labels of the last session.
-
-        Args:
-            graph: Graph, or its visible part.
         """
         model = self._now()
         model._check(graph)
@@ -139,11 +136,7 @@ class Fitted(NamedTuple):
     """Column of each class in the classifier's output."""
 
     def __call__(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return class probabilities: nodes x classes.
-
-        Args:
-            vectors: Reduced propagated features of the nodes.
-        """
+        """Return class probabilities: nodes x classes."""
         if self.classifier is None:
             return np.ones((len(vectors), 1))
         found: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]

@@ -95,7 +95,6 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 
     Args:
         table: Edge table or a batch of it; None for no edges.
-        columns: Column names of the table.
         keys: Keys of all nodes of the graph; an edge with any other key is invalid.
     """
     if table is None:
@@ -192,7 +191,6 @@ def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
 
     Args:
         told: Number of valid edges in the edge table, with duplicates and self loops.
-        loops: Number of edges from a node to itself.
         kept: Number of distinct edges of the graph; directed edges A → B and B → A count as two.
         alone: Number of nodes of the graph without edges.
     """

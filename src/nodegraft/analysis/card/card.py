@@ -125,8 +125,7 @@ class Card:
     """Accuracy on all held-out nodes."""
 
     reliability: dict[float, AccuracyCount] | None
-    """Confidence threshold -> accuracy on held-out nodes predicted with at least this confidence;
-    None if the method has no calibrated confidence."""
+    """Confidence threshold -> held-out accuracy at or above it; None without calibration."""
 
     calibration: tuple[ProbabilityBin, ...]
     """Accuracy on held-out nodes in bins of similar predicted probability."""
@@ -180,8 +179,6 @@ def card_of(
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
         class_names: Function that returns the class names in the labels object with a given name.
-        live: Numbers of versions that were live.
-        pruned: Numbers of pruned versions.
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None

@@ -32,12 +32,9 @@ def evaluate_methods(
     """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
-        state: Version whose graph and labels are used.
         number: Number of the version.
         methods: Names of methods; None for the store's own method and :data:`METHODS`.
-        seeds: Number of seeds.
         shots: Number of labels per new class.
-        listener: Receives progress.
     """
     validate_value("seeds", seeds, PositiveInt)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)

@@ -114,8 +114,6 @@ class WriteOnceFolder:
         """Write a new file atomically; return False if the name exists, and change nothing.
 
         Args:
-            name: Name of the file.
-            content: Content of the file.
             mode: File mode; used for local folders only.
         """
         try:
@@ -134,10 +132,6 @@ class WriteOnceFolder:
         """Add a local file atomically: as a hard link if possible, otherwise as a copy.
 
         The source file is made read-only if permissions allow; callers must not change it later.
-
-        Args:
-            name: Name of the file in this folder.
-            source: Path of the local file to add.
 
         Returns:
             False if the folder already has a file with this name, which is then not changed.
@@ -183,11 +177,7 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file of the folder; do nothing if it does not exist.
-
-        Args:
-            name: Name of the file.
-        """
+        """Delete a file of the folder; do nothing if it does not exist."""
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
 
@@ -195,7 +185,6 @@ class WriteOnceFolder:
         """Rename a file of a local folder; do nothing if the file does not exist.
 
         Args:
-            name: Current name of the file.
             other: New name, which no other file has.
         """
         place = self.local_path(name)

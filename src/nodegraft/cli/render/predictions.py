@@ -44,10 +44,7 @@ def predictions_table(
     class. On a narrow terminal, the text column is omitted first, then alternative classes.
 
     Args:
-        answers: Predictions to show.
-        texts: Text of each node.
         left: Number of further nodes that are not shown.
-        width: Line width in characters.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))

@@ -172,9 +172,7 @@ class MappedStore(EdgesByKind):
     """Cache on disk of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
-    """Arrays of nodes and edges that were added later, see
-    :mod:`nodegraft.graph.growth.growth_arrays`.
-    """
+    """Arrays of later additions, see :mod:`nodegraft.graph.growth.growth_arrays`."""
 
     @classmethod
     def open(
@@ -189,8 +187,6 @@ class MappedStore(EdgesByKind):
         Contents are checked by :meth:`verify`.
 
         Args:
-            folder: Folder of the graph.
-            manifest: Description of the graph and its arrays.
             recipe: Recipe that made the features from tables; None if there is none.
             files: Path of each array's file by array name; None if all files are in `folder`.
         """

@@ -25,9 +25,7 @@ GROWTH = "growth."
 """Name prefix of arrays with added nodes and edges."""
 
 LARGEST_SHARE = 16
-"""Added nodes and edges are stored separately if they need at most 1/LARGEST_SHARE of the graph's
-bytes.
-"""
+"""Additions are stored separately if they need at most 1/LARGEST_SHARE of the graph's bytes."""
 
 _CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
@@ -141,13 +139,7 @@ def apart_arrays(grown: GrownAdjacency) -> Arrays:
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
-    """Return an adjacency with changed rows from the arrays of :func:`apart_arrays`.
-
-    Args:
-        base: Adjacency before the change.
-        arrays: Result of :func:`apart_arrays`.
-        num_nodes: Number of nodes after the change.
-    """
+    """Return an adjacency with changed rows from the arrays of :func:`apart_arrays`."""
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):

@@ -18,16 +18,13 @@ from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
 REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
-"""Ridge penalties of the regression on hops and of the regression on edge types, for rows of length
-1."""
+"""Ridge penalties of the regressions on hops and on edge types, for rows of length 1."""
 
 POOL = 4096
-"""Maximum number of unlabelled nodes that refine means: this many from a random sample, and this
-many near classes with few labels."""
+"""Maximum number of unlabelled nodes that refine means: random ones, and near small classes."""
 
 NEAR = 100
-"""Number of nodes taken near each class with few labels; fewer if their total would exceed
-:data:`POOL`."""
+"""Number of nodes taken near each class with few labels; fewer if :data:`POOL` is reached."""
 
 
 class Evidence:
@@ -98,11 +95,7 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence for scoring rows that are not in the graph.
-
-        Args:
-            view: Graph view that contains these rows.
-        """
+        """Return the evidence for scoring rows that are not in the graph."""
         own = self.features
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)
@@ -176,13 +169,7 @@ class Evidence:
         return NodeBatch(self.features.rows(rows), self.view.positions(rows))
 
     def values(self, nodes: NodeBatch, classes: ClassVectors, dtype: type = np.float64) -> Signals:
-        """Return the values of all signals: signal x node x class.
-
-        Args:
-            nodes: Nodes to compute signals for.
-            classes: Class vectors to compare the nodes with.
-            dtype: Number type of the result.
-        """
+        """Return the values of all signals: signal x node x class."""
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
             for place, signal in zip(found, self.signals, strict=True):
@@ -198,7 +185,6 @@ class Evidence:
             signals: Signals, in the order of ``values``.
             values: Signal values to update: signal x node x class.
             nodes: Nodes to which ``values`` belong.
-            classes: Classes with refined means.
         """
         few = classes.few
         if not few.size or classes.refined is None:
@@ -248,10 +234,7 @@ class Evidence:
         class that they resemble most.
 
         Args:
-            classes: Classes with their labels.
-            nodes: Unlabelled nodes that refine the means.
             scores: Scores of these nodes: nodes x classes.
-            open_set: Coefficients of the open-set score.
         """
         few = classes.few
         known = known_class_probability(scores, open_set)

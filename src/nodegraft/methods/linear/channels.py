@@ -27,12 +27,7 @@ def walk_matrix(view: GraphView) -> "csr_array[Any]":
 
 
 def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
-    """Return the filtered features of nodes for each channel.
-
-    Args:
-        view: Visible part of the graph.
-        places: Positions of the nodes in the view.
-    """
+    """Return the filtered features of nodes for each channel."""
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     once = walk @ features
     powers = features[places], once[places], walk[places] @ once
@@ -43,7 +38,6 @@ def channel_predictions(view: GraphView, weights: Sequence[Floats]) -> Floats:
     """Return the linear predictions of each channel for all visible nodes: nodes x 5 x classes.
 
     Args:
-        view: Visible part of the graph.
         weights: For each channel, a weight matrix: features x classes.
     """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
