@@ -1,4 +1,4 @@
-"""Page of :mod:`studies.class_tree`: borrowing, answers with back-off, and their calibration."""
+"""Page of :mod:`studies.class_tree`: borrowing, back-off and calibration."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def page_text(records: Sequence[Record]) -> str:
         _borrowing(groups, "5"),
         "One label for each new class:",
         _borrowing(groups, "1"),
-        f"Answers with a confidence of {LEVEL} or more, in %, every node counting alike:",
+        f"Predictions with a confidence of {LEVEL} or more, in %, every node counting alike:",
         _answers(groups),
         "Accuracy and calibration of classes and of their highest ancestors, in % except for the "
         "expected calibration error (ECE), every node counting alike. The calibration of ancestors "
@@ -88,10 +88,11 @@ def _answers(groups: dict[str, list[Record]]) -> str:
                         _mean(above, "coverage"),
                         _mean(above, "precision"),
                         _mean(above, "promised"),
+                        str(len(seeds)),
                     ]
                 )
-    head = ["graph", "world", "answer", "answered, %", "of them right", "of new classes, answered"]
-    head += ["of them right", "answered by an ancestor", "of them right", "mean confidence"]
+    head = ["graph", "world", "prediction", "coverage", "precision", "coverage, new classes"]
+    head += ["precision", "coverage, ancestors", "precision", "mean confidence", "seeds"]
     return Table.of(head, rows).markdown()
 
 
@@ -114,8 +115,8 @@ def _ancestors(groups: dict[str, list[Record]]) -> str:
             parts = [record[kind] for record in measures]
             cells.append(f"{np.mean([part['error'] for part in parts]):.3f}")
             cells += [_mean(parts, "probability"), _mean(parts, "accuracy")]
-        rows.append([graph, *cells[:2], wrong, *cells[2:]])
+        rows.append([graph, *cells[:2], wrong, *cells[2:], str(len(seeds))])
     head = ["graph", "best class right, %", "its highest ancestor right", "wrong branch"]
     head += ["ancestor of largest sum right", "ECE of classes", "mean probability", "right"]
-    head += ["ECE of highest ancestors", "mean probability", "right"]
+    head += ["ECE of highest ancestors", "mean probability", "right", "seeds"]
     return Table.of(head, rows).markdown()
