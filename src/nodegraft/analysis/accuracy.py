@@ -301,7 +301,8 @@ def predict_labelled(
             "There is no labelled node to measure accuracy on: give labels. A store holds out "
             "labels of its own where a class has ten or more."
         )
-    predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    rows = state.graph.rows_of(nodes)
+    predictions = predict_rows(state, rows, 0, min_confidence=min_confidence, use_tree=False)
     # Do not use `found.classes`: for a held-out node it returns the label, which is the true class.
     classes = [name for name in truth for _ in truth[name]]
     return LabelledPredictions(

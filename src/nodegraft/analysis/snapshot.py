@@ -12,6 +12,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.model.back_off import Ancestors
 from nodegraft.model.confidence import World, confidence
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
@@ -64,6 +65,16 @@ class State:
         """Node key -> label, including held-out nodes."""
         label_of: dict[Key, str] = self._cache.get("label_of", self.labels.owners)
         return label_of
+
+    @property
+    def ancestors(self) -> Ancestors | None:
+        """Ancestors of the model's classes; None without a class tree."""
+        if not self.labels.tree:
+            return None
+        ancestors: Ancestors = self._cache.get(
+            "ancestors", lambda: Ancestors.of(self.model.classes_, self.labels.tree)
+        )
+        return ancestors
 
     @property
     def set_calibration(self) -> SetCalibration:

@@ -259,7 +259,8 @@ class Store(StoreViews):
         """Change the parents of classes in the class tree; labels and scores stay the same.
 
         A parent is a class, or a group: a name without labels of its own, which exists while there
-        are classes below it.
+        are classes below it. A prediction that lacks confidence becomes an ancestor
+        (:meth:`predict`).
 
         Args:
             parents: Class or group -> its new parent, None for no parent; or a table with the
@@ -710,13 +711,16 @@ class Store(StoreViews):
         """Return the class of each node, and whether it is its label or a prediction.
 
         A labelled node has its label as class; label and prediction are both in the table.
-        ``reason`` is ``own_label``, ``prediction``, ``below_confidence`` or ``unknown_key``.
+        ``reason`` is ``own_label``, ``prediction``, ``ancestor``, ``below_confidence`` or
+        ``unknown_key``.
 
         Args:
             nodes: Keys of nodes; None for all.
             version: Number of the version; None for the live version.
             top: Number of classes for each node, the likeliest first.
-            min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+            min_confidence: Between 0 and 1: a prediction with less confidence becomes its lowest
+                ancestor in the class tree that reaches it (:mod:`nodegraft.model.back_off`); it is
+                withheld if there is none.
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
             ignore_labels: Whether the class of a labelled node is its prediction, not its label.

@@ -71,7 +71,10 @@ def predict(
     top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
     min_confidence: Annotated[
         float | None,
-        typer.Option(help="Abstain where confidence is lower, from 0 to 1."),
+        typer.Option(
+            help="Where confidence is lower, from 0 to 1, give the lowest ancestor in the class "
+            "tree that reaches it, or abstain."
+        ),
     ] = None,
     coverage: Annotated[
         float | None,

@@ -54,7 +54,11 @@ def predictions_table(
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     predictions = answers.predictions
     classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
-    others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
+    leaves = answers.leaves
+    others = [
+        _others(answers, row, is_best=predictions[row] == leaves[row])
+        for row in range(len(answers))
+    ]
     optional = {"others": others}
     if answers.sets is not None and answers.coverage is not None:
         # Put prediction sets first, so that the column of alternative classes is omitted before
@@ -101,6 +105,7 @@ def written_text(nodes: int, reasons: dict[str, int]) -> str:
         f"{reasons[reason]:,} {what}"
         for reason, what in (
             ("own_label", "with a label"),
+            ("ancestor", "with an ancestor of the best class"),
             ("below_confidence", "below --min-confidence"),
             ("unknown_key", "not in the graph"),
         )
@@ -136,9 +141,9 @@ def _number(share: float) -> str:
     return "–" if isnan(share) else likely(share)
 
 
-def _others(answers: "Predictions", row: int, predicted: str | None) -> str:
+def _others(answers: "Predictions", row: int, is_best: bool) -> str:
     """Return the alternative classes; no line break separates a class from its probability."""
-    first = 0 if predicted is None else 1
+    first = 1 if is_best else 0
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)
 

@@ -51,7 +51,8 @@ class PredictRequest(RequestModel):
     """Number of classes for each node, the most probable first."""
 
     min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
-    """Abstain if confidence is lower: `reason` is then `below_confidence`."""
+    """If confidence is lower, predict the lowest ancestor in the class tree that reaches it, with
+    `reason` `ancestor`; abstain if there is none, with `reason` `below_confidence`."""
 
     coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
     """Also return a `set` of classes for each node, which contains its true class with this
