@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_wrong_inputs import invoke, made, tables
+from tests.store.small import made as small_store
 
 __all__ = ["made"]
 
@@ -15,6 +16,21 @@ __all__ = ["made"]
 def folder(made: Path, tmp_path: Path) -> Path:
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path
+
+
+def test_evaluate_shows_the_class_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store, _ = small_store(tmp_path / "small")
+    store.move({"class-00": "one", "class-01": "one"})
+    store.close()
+    line = "evaluate small --method sgc-mean --seeds 1"
+    shown = run(tmp_path, line)
+    assert "In the class tree" in shown
+    assert "branch, %" in shown
+    (method,) = json.loads(run(tmp_path, f"{line} --json"))["methods"]
+    assert set(method["tree"]) == {
+        *("leaf_accuracy", "wrong_branch", "coverage", "ancestor_accuracy")
+    }
 
 
 def run(folder: Path, line: str) -> str:

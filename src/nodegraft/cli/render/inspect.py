@@ -102,7 +102,10 @@ def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
     lines: list[RenderableType] = [Text(_setting(evaluation))]
     if evaluation.plan.left_out:
         lines.append(Text(evaluation.plan.exclusion(), style="yellow"))
-    return Group(*lines, _methods_table(evaluation), Text(evaluation.advice))
+    tables = [_methods_table(evaluation)]
+    if evaluation.best.in_tree:
+        tables.append(_tree_table(evaluation))
+    return Group(*lines, *tables, Text(evaluation.advice))
 
 
 def _setting(evaluation: "Evaluation") -> str:
@@ -135,7 +138,24 @@ def _methods_table(evaluation: "Evaluation") -> Table:
     return table
 
 
-def _hundredths(share: "Estimate") -> str:
+def _tree_table(evaluation: "Evaluation") -> Table:
+    table = Table(box=SIMPLE, pad_edge=False, title="In the class tree", title_justify="left")
+    table.add_column("method", overflow="fold")
+    for heading in (
+        "best class\nright, %",
+        "in a wrong\nbranch, %",
+        "answers with\n0.9 or more, %",
+        "of them\nright, %",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for measured in evaluation.methods:
+        table.add_row(escape(measured.method), *map(_hundredths, measured.in_tree.values()))
+    return table
+
+
+def _hundredths(share: "Estimate | None") -> str:
+    if share is None:
+        return "–"
     return _with_noise(share, 100.0, 1)
 
 
