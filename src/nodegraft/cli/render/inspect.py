@@ -144,8 +144,8 @@ def _tree_table(evaluation: "Evaluation") -> Table:
     for heading in (
         "best class\nright, %",
         "in a wrong\nbranch, %",
-        "answers with\n0.9 or more, %",
-        "of them\nright, %",
+        "confidence\n≥ 0.9, %",
+        "right\nof these, %",
     ):
         table.add_column(heading, justify="right", no_wrap=True)
     for measured in evaluation.methods:
