@@ -46,7 +46,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])
     names = state.model.classes_
-    found = [
+    nodes = [
         Suggestion(
             graph.keys_of(rows[[place]])[0],
             names[best[place, 0]],
@@ -56,7 +56,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
         )
         for place, size in _centres(vectors_of(state, rows), unsure, min(count, rows.size))
     ]
-    return sorted(found, key=lambda node: (-node.similar_nodes, -node.uncertainty))
+    return sorted(nodes, key=lambda node: (-node.similar_nodes, -node.uncertainty))
 
 
 def _centres(

@@ -113,10 +113,10 @@ class Client(Calls[Json]):
 
     def _send(self, call: Call) -> Any:
         for attempt in count(1):
-            found = outcome(call, self._response(call), attempt, self._attempts)
-            if not isinstance(found, float):
-                return found
-            time.sleep(found)
+            result = outcome(call, self._response(call), attempt, self._attempts)
+            if not isinstance(result, float):
+                return result
+            time.sleep(result)
         raise AssertionError("unreachable")
 
     def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
@@ -179,10 +179,10 @@ class AsyncClient(Calls[Awaitable[Json]]):
 
     async def _send(self, call: Call) -> Any:
         for attempt in count(1):
-            found = outcome(call, await self._response(call), attempt, self._attempts)
-            if not isinstance(found, float):
-                return found
-            await asyncio.sleep(found)
+            result = outcome(call, await self._response(call), attempt, self._attempts)
+            if not isinstance(result, float):
+                return result
+            await asyncio.sleep(result)
         raise AssertionError("unreachable")
 
     async def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
@@ -248,12 +248,12 @@ def _content_of(call: Call, response: httpx2.Response) -> Any:
             raise _not_nodegraft(response)
         return table_of(response.content)
     try:
-        found = response.json()
+        content = response.json()
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise _not_nodegraft(response)
-    return found
+    return content
 
 
 def _error_of(response: httpx2.Response) -> ServiceError:

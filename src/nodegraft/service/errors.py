@@ -106,7 +106,7 @@ def http_error(error: errors.NodegraftError) -> HttpError:
     Args:
         error: Error that nodegraft raised.
     """
-    matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
+    matches = (response for kind, response in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
     message, more = error.what_happened or str(error), dict[str, Any]()
     if isinstance(error, errors.CandidateWaitsError):

@@ -43,7 +43,7 @@ class StoreViews:
         return ColumnTable(
             {
                 "class": list(labels),
-                "labels": [len(own.taught) for own in labels.values()],
+                "labels": [len(own.training) for own in labels.values()],
                 "held_out": [len(own.held_out) for own in labels.values()],
                 "session": list(labels.sessions.values()),
             }
@@ -59,7 +59,7 @@ class StoreViews:
         rows = [
             (key, name, is_held_out)
             for name, own in labels.items()
-            for keys, is_held_out in ((own.taught, False), (own.held_out, True))
+            for keys, is_held_out in ((own.training, False), (own.held_out, True))
             for key in keys
         ]
         names = ("node", "label", "held_out")
@@ -162,7 +162,7 @@ class StoreViews:
         from nodegraft.analysis.rendering.plots import SIZE, draw_history
 
         counts = {row.number: row.held_out for row in self.parts.journal.versions()}
-        if not any(count.asked for count in counts.values()):
+        if not any(count.total for count in counts.values()):
             raise StoreError(
                 "No version has a held-out node, so there is no accuracy to plot: a store holds "
                 "out labels where a class has ten or more."

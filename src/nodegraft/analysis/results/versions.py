@@ -181,7 +181,7 @@ class Comparison(VersionResult):
             }
         else:
             compared = {
-                "predictions_compared": preview.asked,
+                "predictions_compared": preview.num_compared,
                 "predictions_changed": preview.flipped,
                 "changes": [ChangedClass(*pair, nodes) for pair, nodes in preview.flips.items()],
                 "examples": list(preview.examples),

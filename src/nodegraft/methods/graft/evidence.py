@@ -183,11 +183,11 @@ class Evidence:
             classes: Class vectors to compare the nodes with.
             dtype: Number type of the result.
         """
-        found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
+        signals: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
-            for place, signal in zip(found, self.signals, strict=True):
+            for place, signal in zip(signals, self.signals, strict=True):
                 place[part] = signal.values(piece, classes)
-        return found
+        return signals
 
     def refresh(
         self, signals: Sequence[Signal], values: Signals, nodes: NodeBatch, classes: LabelledClasses

@@ -96,10 +96,10 @@ class Regression:
         shares = np.zeros((len(across), len(means[0])))
         shares[:, first] = ridge.coefficients
         shares[:, later], own = ridge.joined(across, squares)
-        found = [labels.sums(layer, shares) / count for layer in self.layers]
-        for layer, rows in zip(self.layers, found, strict=True):
+        sums = [labels.sums(layer, shares) / count for layer in self.layers]
+        for layer, rows in zip(self.layers, sums, strict=True):
             rows[later] += own[:, None] * (means[layer][later] / count)
-        return found
+        return sums
 
     def _by_columns(
         self,

@@ -36,8 +36,8 @@ class TimeoutProtocol(H11Protocol):
     """Connection without a complete request -> start of its waiting time; the oldest connection
     first."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._head_timer: asyncio.TimerHandle | None = None
         self._send_timer: asyncio.TimerHandle | None = None
 

@@ -69,7 +69,7 @@ def classes(live: ReadVersion) -> KnownClasses:
     known = [
         KnownClass(
             name=name,
-            labels=len(labels.taught),
+            labels=len(labels.training),
             held_out=len(labels.held_out),
             session=labels.session,
         )

@@ -86,11 +86,11 @@ class Journal:
         Args:
             number: Number of the version; None for the newest.
         """
-        wanted = sa.select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
+        query = sa.select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
-            wanted = wanted.where(VERSIONS.c.number == number)
+            query = query.where(VERSIONS.c.number == number)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(wanted).mappings().first()
+            row = connection.execute(query).mappings().first()
             newest = connection.execute(sa.select(sa.func.max(VERSIONS.c.number))).scalar()
         if row is None:
             if newest is None:
@@ -121,9 +121,11 @@ class Journal:
         Args:
             key: Idempotency key of the request.
         """
-        asked = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
+        request_key = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(sa.select(VERSIONS).where(asked == key)).mappings().first()
+            row = (
+                connection.execute(sa.select(VERSIONS).where(request_key == key)).mappings().first()
+            )
             return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
@@ -242,8 +244,8 @@ def heads_in(connection: sa.Connection) -> Heads:
     """Return the live version and the newest one."""
     last = sa.select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
     live, newest = connection.execute(last).scalar(), newest_in(connection)
-    wanted = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
-    rows = {row["number"]: row for row in connection.execute(wanted).mappings()}
+    query = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
+    rows = {row["number"]: row for row in connection.execute(query).mappings()}
     return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
 
 
@@ -257,8 +259,8 @@ def promotions_in(connection: sa.Connection) -> list[Promotion]:
 @readable_rows()
 def pruned_in(connection: sa.Connection) -> dict[int, Version]:
     """Return the number of each pruned version -> version of its prune or purge."""
-    wanted = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
-    rows = connection.execute(wanted).mappings()
+    query = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
+    rows = connection.execute(query).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
     return {number: version for version in pruning for number in version.detail["versions"]}
 
