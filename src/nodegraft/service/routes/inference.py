@@ -41,8 +41,7 @@ ModelName = Annotated[str, Path(description="Name of the model: that of the stor
 
 
 class ProtocolModel(BaseModel):
-    """Base class of the protocol's models: clients may send additional fields, which are
-    ignored."""
+    """Base class of the protocol's models, which ignore additional fields."""
 
     model_config = ConfigDict(strict=True, use_attribute_docstrings=True, protected_namespaces=())
 

@@ -151,8 +151,10 @@ def _key(graph: Graph, task: models.Task) -> Key | None:
 
 
 def _choice_names(label_config: str) -> tuple[str, str]:
-    """Return `name` and `toName` of the choices, without an XML parser: it is unsafe for callers'
-    input."""
+    """Return `name` and `toName` of the choices in a labelling interface.
+
+    No XML parser is used, because it is unsafe for callers' input.
+    """
     first, *rest = label_config.split("<!--")
     # Drop comments, which may contain old choices.
     text = first + "".join(part.partition("-->")[2] for part in rest)
