@@ -164,23 +164,25 @@ def keys_in_table(
     return keys
 
 
-def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
+def labels_from(store: "Store", options: "LabelOptions") -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
     This function accepts unknown keys: the change reports them together with other problems.
     """
     graph = store.graph()
-    if given.labels is not None:
-        if given.name or given.nodes:
+    if options.labels is not None:
+        if options.name or options.nodes:
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
         delimiter = store.table_options.get("delimiter")
-        return labels_in_table(given.labels, graph, given.key, given.label, given.repair, delimiter)
-    if not (given.name and given.nodes):
+        return labels_in_table(
+            options.labels, graph, options.key, options.label, options.repair, delimiter
+        )
+    if not (options.name and options.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {given.name: keys_from(given.nodes, graph, must_exist=False)}
+    return {options.name: keys_from(options.nodes, graph, must_exist=False)}
 
 
 def labels_in_table(
