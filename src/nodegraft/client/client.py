@@ -9,7 +9,7 @@ from typing import Any, Self
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
 from nodegraft.client.calls import ARROW, Call, Calls, Key, VersionName, predict_call
-from nodegraft.client.tables import is_arrow, joined, key_parts, table_of, version_of
+from nodegraft.client.tables import is_arrow, joined_tables, key_parts, table_of, version_of
 
 with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
@@ -109,7 +109,7 @@ class Client(Calls[Json]):
         for part in key_parts(keys):
             tables.append(self._send(predict_call(part, version, options, ARROW)))
             version = version_of(tables[0])
-        return joined(tables)
+        return joined_tables(tables)
 
     def _send(self, call: Call) -> Any:
         for attempt in count(1):
@@ -175,7 +175,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
         for part in key_parts(keys):
             tables.append(await self._send(predict_call(part, version, options, ARROW)))
             version = version_of(tables[0])
-        return joined(tables)
+        return joined_tables(tables)
 
     async def _send(self, call: Call) -> Any:
         for attempt in count(1):

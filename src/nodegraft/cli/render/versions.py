@@ -67,14 +67,14 @@ def report_table(report: "DataReport") -> Table:
         table.add_row(f"{count:,}", what)
     for finding in report.findings:
         repair = f": {finding.blocking}" if finding.blocking else ""
-        table.add_row(f"{finding.count:,}", escape(finding.told + repair))
+        table.add_row(f"{finding.count:,}", escape(finding.sentence + repair))
     return table
 
 
 def report_fields(report: "DataReport") -> dict[str, Any]:
     """Return sizes of the input tables, and findings about them, as fields of a JSON result."""
     findings = [
-        Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
+        Finding(finding.sentence, finding.count, list(finding.examples), finding.blocking)
         for finding in report.findings
     ]
     sizes = {"nodes": report.nodes, "edges": report.edges, "features": report.features}

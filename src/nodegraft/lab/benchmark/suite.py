@@ -191,9 +191,9 @@ class Suite:
         for table in file.methods:
             with problems.collect():
                 methods.append(build(SuiteMethod, table))
-        for table in file.datasets:
+        for own in file.datasets:
             with problems.collect():
-                datasets.append(_dataset(given))
+                datasets.append(_dataset(own))
         for method in methods:
             with problems.collect():
                 if method.tuned:

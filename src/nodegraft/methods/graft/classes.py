@@ -222,14 +222,14 @@ class ClassVectors:
             direction /= np.linalg.norm(direction, axis=1, keepdims=True) + 1e-12
         stacked = map(np.vstack, zip(centre, away, strict=True))
         words = {
-            layer: features.weighed(_word_log_ratios(means[layer], usual))
+            layer: features.weighted(_word_log_ratios(means[layer], usual))
             for layer, usual in background.items()
         }
         # Compute the product row by row, because the rounding of a matrix product depends on its
         # other rows.
         shifts = [np.einsum("ij,j->i", *pair) for pair in zip(away, centre, strict=True)]
         squares = np.array([row @ row for row in centre])
-        directions = dict(enumerate(map(features.weighed, stacked)))
+        directions = dict(enumerate(map(features.weighted, stacked)))
         return cls({"cosine": directions, "words": words}, np.stack(shifts), squares)
 
     @cached_property

@@ -147,7 +147,7 @@ class Evidence:
             vectors,
             vectors=vectors.vectors
             | {
-                kind: dict(zip(regression.layers, map(self.features.weighed, rows), strict=True))
+                kind: dict(zip(regression.layers, map(self.features.weighted, rows), strict=True))
                 for kind, regression, rows in regressions
             },
             starts=classes.labels,

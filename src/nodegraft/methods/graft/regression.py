@@ -91,7 +91,7 @@ class Regression:
         count = len(self.layers)
         for layer in self.layers:
             joining = means[layer][later] / count
-            across += labels.times(layer, self._features.weighed(joining))
+            across += labels.times(layer, self._features.weighted(joining))
             squares += np.einsum("ij,ij->i", means[layer][later], joining)
         shares = np.zeros((len(across), len(means[0])))
         shares[:, first] = ridge.coefficients

@@ -16,7 +16,7 @@ from typing import Any
 from nodegraft.analysis.version import PRUNING, Promotion, Version
 from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
-from nodegraft.store.versions.database import connected, unreachable
+from nodegraft.store.versions.database import connect, unreachable
 from nodegraft.store.versions.row_digests import LOCK_ONLY
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -69,7 +69,7 @@ class Journal:
     """
 
     def __init__(self, url: str | sa.URL, create: bool = False) -> None:
-        self.engine = connected(url, create)
+        self.engine = connect(url, create)
 
     def close(self) -> None:
         """Close the connections to the database."""
