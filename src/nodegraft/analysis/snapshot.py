@@ -57,8 +57,7 @@ class State:
     """Model that was trained on the graph and the training labels."""
 
     _cache: Memo[Any] = field(default_factory=Memo, repr=False, compare=False)
-    """Cache of values derived from graph, labels and model. Copies of the state with an open or
-    closed world share it."""
+    """Cache of derived values, shared by copies with an open and a closed world."""
 
     @property
     def label_of(self) -> dict[Key, str]:

@@ -56,7 +56,6 @@ def predict_call(
     """Return the call that predicts nodes.
 
     Args:
-        keys: Node keys.
         version: Version to read.
         options: Other fields of the JSON body.
         accept: Media type of the response.

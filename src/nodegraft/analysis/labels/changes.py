@@ -34,10 +34,6 @@ class ClassSuccession:
 
         A removed class is continued by each new class that has some of its labels, and by an old
         class that has all of its labels.
-
-        Args:
-            before: Labels before the change.
-            after: Labels after the change.
         """
         removed = [name for name in before if name not in after]
         if not removed:
@@ -94,8 +90,6 @@ def changed_classes(
     """Return the classes that are new or whose labels change, except renamed classes.
 
     Args:
-        before: Labels before the change.
-        after: Labels after the change.
         names: Mapping from classes before the change to classes after the change.
         pairs: (prediction before, prediction after) -> number of nodes.
     """
@@ -246,7 +240,7 @@ def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> 
     """
     for number, change in changes.items():
         try:
-            # The user accepted similar names and repeated keys when the change was first made.
+            # Accept similar names and repeated keys, as the user did when the change was made.
             labels = change.without_repeats().with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(
