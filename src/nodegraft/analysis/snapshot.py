@@ -112,6 +112,9 @@ class State:
             labels: New labels of all classes.
             listener: Receives progress.
         """
+        if self.labels.has_classes_of(labels):
+            # Only parents differ, and models do not use them.
+            return State(self.graph, labels, self.model)
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
             training = labels.training_rows(self.graph)
@@ -160,6 +163,8 @@ class State:
             labels: New labels of all classes.
         """
         if Capability.SET_LABELS in self.model.capabilities() or self._renaming(labels):
+            return False
+        if self.labels.has_classes_of(labels):
             return False
         common = {name: labels[name] for name in self.labels if name in labels}
         return len(labels) == len(self.labels) or common != dict(self.labels)

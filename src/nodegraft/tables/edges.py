@@ -191,7 +191,6 @@ def oddities(*, num_rows: int, loops: int, distinct: int, alone: int) -> list[Fi
 
     Args:
         num_rows: Number of valid edges in the edge table, with duplicates and self loops.
-        loops: Number of edges from a node to itself.
         distinct: Number of distinct edges; directed edges A → B and B → A count as two.
         alone: Number of nodes of the graph without edges.
     """

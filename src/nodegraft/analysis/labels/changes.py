@@ -138,9 +138,10 @@ _ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
     "rename": StoreLabels.renamed,
     "merge": StoreLabels.merged,
     "split": StoreLabels.split,
+    "move": StoreLabels.moved,
 }
 
-_NAMING = ("add", "rename", "merge", "split")
+_NAMING = ("add", "rename", "merge", "split", "move")
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,10 @@ def _plain(name: str, value: Any) -> Any:
         from nodegraft.tables.labels import keys_by_class  # this module is slow to import
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
+    if name == "parents":
+        from nodegraft.tables.class_parents import parents_by_class  # this module is slow to import
+
+        return parents_by_class(value)
     # Return a string in place of a list unmodified, so that applying the change refuses it.
     if name not in ("keys", "names") or (name == "keys" and isinstance(value, str | bytes)):
         return value

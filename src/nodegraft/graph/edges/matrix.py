@@ -123,7 +123,6 @@ def located(ordered: IntArray, values: IntArray) -> tuple[IntArray, NDArray[np.b
 
     Args:
         ordered: Sorted array with at least one number.
-        values: Numbers to look up.
     """
     place = np.minimum(np.searchsorted(ordered, values), ordered.size - 1)
     return place, ordered[place] == values
