@@ -269,6 +269,31 @@ def predict_rows(
     )
 
 
+def predict_keys(
+    state: State,
+    keys: Iterable[Key] | KeyArray | None,
+    version: int,
+    *args: Any,
+    missing: Missing = "error",
+    **options: Any,
+) -> Predictions:
+    """Return the predictions of a version for the nodes with the given keys.
+
+    Args:
+        state: Version that predicts.
+        keys: Keys of the nodes; None for all nodes.
+        version: Number of the version.
+        args: Further positional arguments of :func:`predict_in_blocks`.
+        missing: How to treat keys that are not in the graph.
+        options: Further keyword arguments of :func:`predict_in_blocks`.
+    """
+    rows: IntArray = state.graph.rows
+    listed: list[Key] | None = None
+    if keys is not None:
+        rows, listed = found_rows(state.graph, keys, missing)
+    return predict_rows(state, rows, version, *args, keys=listed, **options)
+
+
 def predict_in_blocks(
     state: State,
     rows: IntArray,

@@ -68,8 +68,10 @@ class State:
 
     @property
     def set_calibration(self) -> SetCalibration:
-        """Calibration of prediction sets on held-out labels, or on training labels for classes
-        without held-out labels."""
+        """Calibration of prediction sets on held-out labels.
+
+        Classes without held-out labels use training labels.
+        """
         calibration: SetCalibration = self._cache.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
         )

@@ -59,8 +59,10 @@ def harmonic_mean(first: float, second: float) -> float:
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """Return the paper's PD = A0 - AT. Do not rank methods by it: a low first accuracy improves
-    it."""
+    """Return the paper's PD = A0 - AT.
+
+    Do not rank methods by it: a low first accuracy improves it.
+    """
     return accuracies[0] - accuracies[-1]
 
 

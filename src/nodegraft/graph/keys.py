@@ -75,8 +75,7 @@ class NodeKeys:
         return self._values[order], order
 
     def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys in the given order; missing keys raise an error that lists
-        them.
+        """Return the row numbers of keys in the given order; missing keys raise an error.
 
         Args:
             keys: Keys of nodes, in any order; a single string raises ParameterError.
@@ -135,9 +134,7 @@ class NodeKeys:
         return hash_order(self.values())
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return a random sample of rows: the ``count`` rows whose keys have the smallest hashes,
-        sorted by hash.
-        """
+        """Return a random sample: ``count`` rows whose keys have the smallest hashes, in order."""
         return self._by_hash[:count]
 
 
@@ -204,8 +201,7 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
 
 
 def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each key; used for random samples that do not depend on the row
-    order.
+    """Return a 64-bit hash of each key, for samples that do not depend on the row order.
 
     Integers are hashed with the mixer of SplitMix64 (Steele et al. 2014), text with BLAKE2.
 
@@ -253,11 +249,10 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
 
 def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
-    """Convert keys to an array: int64 for integers, objects for text; raise DataError for other
-    types.
+    """Convert keys to an array: int64 for integers, objects for text.
 
     Args:
-        keys: Keys, all text or all integers (below 2**63).
+        keys: Keys, all text or all integers (below 2**63); others raise DataError.
     """
     listed = _in_order(keys)
     array = np.asarray(listed)
@@ -308,10 +303,9 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Convert keys to integers, invalid keys to 0; return the integers and a mask of the valid
-    keys.
+    """Convert keys to integers, and return a mask of the valid keys.
 
-    1.5 and "1" are not valid integers.
+    1.5 and "1" are not valid. Invalid keys become 0.
 
     Args:
         keys: Keys of any type.

@@ -1,6 +1,4 @@
-"""Conversion of graphs from and to PyTorch Geometric (PyG), and PyG's store interfaces for
-graphs.
-"""
+"""Conversion from and to PyTorch Geometric (PyG), and PyG's store interfaces."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -158,11 +156,10 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
 
 
 class PyGGraphStore(GraphStore):  # type: ignore[misc]
-    """PyG graph store whose edges have types ``("node", relation, "node")``, in CSR, CSC or COO
-    layout.
+    """PyG graph store with edge types ``("node", relation, "node")``.
 
-    Undirected edges are included in both directions. Edges are copied when they are read, because
-    PyG needs 64-bit integers.
+    Layouts are CSR, CSC and COO. Undirected edges are included in both directions. Edges are copied
+    when they are read, because PyG needs 64-bit integers.
 
     Args:
         store: Store of the graph.

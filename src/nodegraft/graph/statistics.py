@@ -15,9 +15,7 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """Homophily of edges: how often an edge between labelled nodes joins two nodes of the same
-    class.
-    """
+    """How often an edge between labelled nodes joins two nodes of the same class."""
 
     pairs: int
     """Number of edges between two labelled nodes."""
@@ -88,8 +86,7 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""Return the weight of each edge type by name, and the weight for edge types that are added
-    later.
+    r"""Return the weight of each edge type, and the weight for types that are added later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.predictions import found_rows, predict_rows
+from nodegraft.analysis.predictions import predict_keys
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
@@ -67,9 +67,8 @@ class VersionModel(PythonModel):
             params: Not used.
         """
         nodes = model_input["node"].tolist()
-        rows, keys = found_rows(self._state.graph, nodes, "null")
         number = self._version["version"]
-        return predict_rows(self._state, rows, number, keys=keys).to_pandas()
+        return predict_keys(self._state, nodes, number, missing="null").to_pandas()
 
 
 def register_live_version(store: Store, name: str) -> int:

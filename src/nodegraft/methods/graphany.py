@@ -1,5 +1,4 @@
-"""GraphAny: five least-squares fits, combined by a small network whose inputs are their
-differences."""
+"""GraphAny: five least-squares fits, which a small network combines."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -81,8 +81,10 @@ class Magic(KernelHead):
         super().learn_base(view, curriculum)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve the regression on all labels, add nodes to classes with few labels, and solve it
-        again."""
+        """Solve the regression on all labels.
+
+        Then nodes are added to classes with few labels, and the regression is solved again.
+        """
         first = super().derive(view)
         labels = self.labels_.on(view)
         few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]
@@ -121,11 +123,10 @@ class Magic(KernelHead):
 
 
 def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
-    r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from edges between labelled
-    nodes.
+    r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from labelled edges.
 
-    One random edge is added to the observed edges, so that both numbers are finite. Both are 0
-    without edges between labelled nodes.
+    Labelled edges join two labelled nodes. One random edge is added to the observed edges, so that
+    both numbers are finite. Both are 0 without labelled edges.
 
     Args:
         view: Visible part of the graph.

@@ -52,8 +52,7 @@ class SGCTEEN(SGCMean):
         self.prototypes_ = np.concatenate((self.prototypes_, calibrated.astype(np.float32)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of the removed classes; only the other base classes calibrate later
-        classes."""
+        """Drop the means of the removed classes, also for calibrating later classes."""
         super().keep_classes(columns)
         self.base_ = int((columns < self.base_).sum())
 

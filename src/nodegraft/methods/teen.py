@@ -58,8 +58,7 @@ class TEEN(Frozen):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then compute the class means and their centre, which is the mean
-        of these means."""
+        """Pre-train the encoder, then compute the class means and their mean."""
         self.learn_encoder(view, curriculum)
         means = self._means(view, curriculum.train)
         self.centre_ = means.mean(dim=0)

@@ -284,8 +284,10 @@ class Hooks(ABC):
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes. Without an open-set score, the world is
-        closed."""
+        """Whether nodes may belong to unknown classes: "open" or "closed".
+
+        A method without open-set score has a closed world.
+        """
         return "closed"
 
     def confidence(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -222,8 +222,7 @@ class ChangeMaker:
     """Idempotency key, hash of the request's content, and whether to promote the version."""
 
     async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
-        """Make a new version; for a repeated request, return the version that it made the first
-        time.
+        """Make a new version; a repeated request returns the version that it made before.
 
         Args:
             make: Function that makes the version from the store and ``intent``; must be picklable.

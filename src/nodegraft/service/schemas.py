@@ -33,8 +33,7 @@ class Model(BaseModel):
 
 
 class RequestModel(Model):
-    """Base class of request bodies; a value of the wrong type, such as "0.9" for 0.9, is
-    refused."""
+    """Base class of request bodies; values of the wrong type are refused."""
 
     model_config = ConfigDict(strict=True)
 

@@ -45,8 +45,7 @@ class Writer:
         self._lock = anyio.Lock()
 
     async def make(self, key: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
-        """Make the version of a request; if the request is repeated, return the version that it
-        made before.
+        """Make a version; a repeated request returns the version that it made before.
 
         Args:
             key: Idempotency key of the request.
@@ -97,8 +96,7 @@ def make_once(
     store: Store,
     attempts: int = ATTEMPTS,
 ) -> Version:
-    """Make the version of a request; if the request is repeated, return the version that it made
-    before.
+    """Make a version; a repeated request returns the version that it made before.
 
     Args:
         key: Idempotency key of the request.
@@ -198,8 +196,10 @@ class Service:
 
     @property
     def now(self) -> Live:
-        """Live version. Read this property once per request, so that the response uses a single
-        version."""
+        """Live version.
+
+        Read it once per request, so that the response uses a single version.
+        """
         return self.live.now
 
     @property

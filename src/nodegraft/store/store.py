@@ -700,7 +700,7 @@ class Store(StoreViews):
                 for a row does not depend on the other rows
                 (:func:`nodegraft.tables.new_rows.rows_view`).
         """
-        from nodegraft.analysis.predictions import found_rows, predict_new_rows, predict_rows
+        from nodegraft.analysis.predictions import predict_keys, predict_new_rows
 
         number = self.live if version is None else version
         state, shown = self.state(number), (top, min_confidence)
@@ -711,12 +711,8 @@ class Store(StoreViews):
                 raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
             key = self.table_options.get("key", "key")
             return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
-        if nodes is None:
-            places, keys = state.graph.rows, None
-        else:
-            places, keys = found_rows(state.graph, nodes, missing)
-        options = {"keys": keys, "ignore_labels": ignore_labels, "coverage": coverage}
-        return predict_rows(state, places, number, *shown, **options)
+        options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
+        return predict_keys(state, nodes, number, *shown, missing=missing, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.

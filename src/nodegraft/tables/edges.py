@@ -140,9 +140,7 @@ class _Kinds(NamedTuple):
     """Position in ``names`` of each edge's type; -1 for an edge without a type."""
 
     def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Return a mapping from edge type to positions of its edges, counted among usable edges
-        only.
-        """
+        """Return the positions of each edge type among the usable edges."""
         numbers = self.numbers[usable]
         pairs = sorted((self.names[number], number) for number in np.unique(numbers))
         return {name: np.flatnonzero(numbers == number) for name, number in pairs}

@@ -175,8 +175,9 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
 
 
 def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
-    """Return the edges of each type: rows are positions of new rows, columns are row numbers of the
-    graph.
+    """Return the edges of each type between new rows and nodes of the graph.
+
+    Rows of entries are positions of new rows, columns are row numbers of the graph.
     """
     given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
     faults = list[str]()
@@ -217,9 +218,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
 
 
 def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
-    """Validate a JSON edge; return its type, the key of the graph's node, its weight and its
-    direction.
-    """
+    """Validate a JSON edge; return its type, the graph node's key, weight and direction."""
     if not isinstance(edge, Mapping) or not edge.keys() <= _EDGE_FIELDS:
         raise DataError(f"{edge!r} must have the fields type, target or source, and weight")
     kinds, kind = graph.relations, edge.get("type")

@@ -19,9 +19,7 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file or a directory to disk with fsync, so that its content survives a power
-    failure.
-    """
+    """Flush a file or folder to disk (fsync), so that it survives a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -44,8 +42,9 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Return whether a file matches the checksum stored beside it; None if there is no checksum,
-    because the file is incomplete.
+    """Return whether a file matches the checksum stored beside it.
+
+    The result is None if there is no checksum, because the file is then incomplete.
     """
     try:
         written = _sidecar(path).read_bytes()
@@ -184,8 +183,7 @@ def require_unchanged(path: Path, array: NDArray[Any], stored: StoredArray) -> N
 
 
 def _header_size(path: Path, stored: StoredArray) -> int:
-    """Return the size of a file's header; raise an error unless :class:`ArrayWriter` wrote this
-    header.
+    """Return the size of a file's header, which must be from :class:`ArrayWriter`.
 
     NumPy's own parser is not used, because it accepts some headers with a flipped bit.
     """

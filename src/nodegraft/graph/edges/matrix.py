@@ -1,5 +1,4 @@
-"""Functions for row numbers, for rows of dense and sparse matrices, and for range checks of mapped
-arrays.
+"""Functions for rows of dense and sparse matrices, and range checks of mapped arrays.
 
 Kernels of SciPy and torch do not check offsets and column numbers: with one flipped bit in a file
 they would read out of bounds. Therefore all offsets and column numbers from a mapped file are
@@ -73,8 +72,7 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
 
 def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any]":
-    """Return the rows of a matrix with the given numbers; check them first if the matrix is mapped
-    from a file.
+    """Return rows of a sparse matrix; check them first if it is mapped from a file.
 
     Args:
         matrix: Matrix in memory or mapped from a file.
@@ -91,9 +89,7 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
 
 
 def check_matrix(matrix: Any) -> None:
-    """Check all rows of a sparse matrix that is mapped from a file; do nothing for other
-    matrices.
-    """
+    """Check all rows of a matrix if it is sparse and mapped from a file."""
     origin = getattr(matrix, ORIGIN, "")
     if origin:
         check_offsets(matrix.indptr[:-1], matrix.indptr[1:], matrix.indices.size, origin)
@@ -133,8 +129,7 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Look up numbers in a sorted array; return their positions, and a mask of the numbers that
-    were found.
+    """Look up numbers in a sorted array; return positions, and a mask of the numbers found.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()
@@ -163,8 +158,7 @@ def is_run(rows: IntArray) -> bool:
 
 
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return rows in float32; if they are dense and consecutive, as a read-only view without a
-    copy.
+    """Return rows in float32; dense consecutive rows are a read-only view, not a copy.
 
     >>> rows = np.eye(3, dtype=np.float32)
     >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]

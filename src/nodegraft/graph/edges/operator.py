@@ -1,5 +1,6 @@
-"""Products of trainable tensors with a constant matrix (an adjacency or sparse features), and their
-gradients.
+"""Products of trainable tensors with a constant matrix, and their gradients.
+
+The matrix is an adjacency or sparse features.
 
 torch multiplies CSR matrices quickly, but its own gradient of such a product is an order of
 magnitude slower and needs 64-bit indices. Therefore this module implements the gradient: for ``y =
@@ -70,7 +71,7 @@ class Operator:
 
     @property
     def matrix(self) -> Matrix:
-        """Matrix that the constructor was given."""
+        """Matrix as given to the constructor."""
         return self._matrix
 
     @property
@@ -82,9 +83,7 @@ class Operator:
 
     @property
     def backward_matrix(self) -> Tensor:
-        """Transpose of the matrix as a torch tensor, which is created when the first gradient is
-        computed.
-        """
+        """Transpose of the matrix as a torch tensor, created for the first gradient."""
         if self._backward is None:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
@@ -113,8 +112,7 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """Return ``left @ right`` for constant matrices: with torch if `right` is dense, with SciPy if
-    it is sparse.
+    """Return ``left @ right`` for constant matrices.
 
     A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
     summed in order, because results would otherwise depend on how a kernel divides long rows among
@@ -175,10 +173,9 @@ def _as_tensor(matrix: Matrix) -> Tensor:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Input of a network with ``len(hops)`` layers for some nodes: only the part of the graph that
-    is needed to embed them.
+    """Input of a network for some nodes: the part of the graph that is needed to embed them.
 
-    A network needs the same code for the whole graph as for a few nodes:
+    A network has ``len(hops)`` layers. Its code is the same for all nodes as for a few:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden

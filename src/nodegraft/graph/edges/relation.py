@@ -173,8 +173,7 @@ def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
 
 
 def merged(kinds: Sequence[Adjacency]) -> Adjacency:
-    """Merge the edges of several edge types; an edge that has several types gets the largest
-    weight.
+    """Merge edge types; an edge that has several types gets the largest weight.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -191,7 +190,10 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """Concatenate entries; if any of them have weights or directions, the result has them, too."""
+    """Concatenate entries.
+
+    If any of them have weights or directions, the result has them, too.
+    """
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
     return Entries(
@@ -222,8 +224,9 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
 
 
 def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
-    """Multiply the entries of each edge type by its weight and concatenate them, without
-    directions; the caller adds up duplicates.
+    """Multiply the entries of each edge type by its weight and concatenate them.
+
+    The result has no directions. The caller adds up duplicates.
 
     Args:
         parts: Entries of each edge type, in the order of `weights`.

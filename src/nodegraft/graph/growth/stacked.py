@@ -1,6 +1,4 @@
-"""Matrix that is stored in several parts, so that rows can be appended without copying the larger
-parts.
-"""
+"""Matrix in several parts, so that rows are appended without copying the larger parts."""
 
 from typing import Any
 
@@ -102,8 +100,7 @@ def some_rows(stored: Stored, rows: IntArray) -> Matrix:
 
 
 def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
-    """Return the rows with the given numbers, not copied if consecutive; callers must not modify
-    them.
+    """Return rows in float32, without a copy if possible; callers must not modify them.
 
     Args:
         stored: Feature matrix of a graph.
@@ -125,9 +122,7 @@ def holds_sparse(stored: Stored) -> bool:
 
 
 def num_stored(stored: Stored) -> int:
-    """Return the number of stored values: non-zero values of a sparse feature matrix, all values of
-    a dense one.
-    """
+    """Return the number of stored values: only the non-zero ones if the matrix is sparse."""
     return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 

@@ -86,11 +86,10 @@ class SetMass(NamedTuple):
         return SetMass(self.mass, totals, self.totals_without_peaks + below, nodes, late)
 
     def nearest(self, start: IntArray, count: int) -> tuple[IntArray, NDArray[np.float64]]:
-        """Return the nodes with the most mass at the first diffusion time, and the logarithms of
-        their mass.
+        """Return the nodes with the most mass, and the logarithms of their mass.
 
-        The result has more than `count` nodes if several logarithms are equal to three digits.
-        Nodes with mass below the tolerance are excluded.
+        Mass is that at the first diffusion time. The result has more than `count` nodes if several
+        logarithms are equal to three digits. Nodes with mass below the tolerance are excluded.
 
         Args:
             start: Set of nodes from which heat diffused; these nodes are excluded.
@@ -110,8 +109,7 @@ class SetMass(NamedTuple):
         return nodes, logs
 
     def without_peaks(self, times: IntArray) -> "SetMass":
-        """Return a copy in which the totals at some diffusion times are replaced by the totals
-        without peaks.
+        """Return a copy whose totals at some diffusion times do not include peaks.
 
         If almost all mass at one of these times is in peaks, the rest is unreliable; the mass at
         this time is then set to 1 at all nodes.
@@ -144,9 +142,7 @@ class DiffusionTable:
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """Sum of mass over all nodes for each diffusion time and set, see :attr:`SetMass.totals`:
-        times x sets.
-        """
+        """Sum of mass over all nodes, see :attr:`SetMass.totals`: times x sets."""
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":

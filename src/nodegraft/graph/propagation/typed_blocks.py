@@ -1,6 +1,4 @@
-"""Neighbours by edge type and direction; the sums of their features are blocks of the input of a
-regression.
-"""
+"""Neighbours by edge type and direction, whose feature sums are input of a regression."""
 
 from collections.abc import Mapping
 from typing import Any

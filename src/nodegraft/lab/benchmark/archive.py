@@ -1,5 +1,7 @@
-"""Archive of run records: one file for each run until records are packed, and for each failed
-job."""
+"""Archive of run records and of failed jobs.
+
+Each run has its own file until records are packed.
+"""
 
 import json
 import re

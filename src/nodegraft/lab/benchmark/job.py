@@ -109,8 +109,10 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Hash of the job's fields. Jobs with equal meaning but different fields have different
-        keys, but share a record."""
+        """Hash of the job's fields.
+
+        Jobs with equal meaning but different fields have different keys, but share a record.
+        """
         return content_hash(asdict(self))
 
     @property

@@ -84,8 +84,7 @@ class AgainstOthers:
     """One comparison for each graph, at least two."""
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
-        """Return the graphs on which the comparison with the best other method has a given
-        verdict."""
+        """Return the graphs with a given verdict on the best other method."""
         return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 

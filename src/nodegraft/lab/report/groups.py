@@ -172,8 +172,7 @@ def _seconds(session: Mapping[str, Any]) -> float:
 
 
 def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return macro accuracy by session in percent: means over runs, and half-widths of 95 %
-    intervals.
+    """Return mean macro accuracy by session in percent, and half-widths of 95 % intervals.
 
     >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
     >>> [part.tolist() for part in accuracy_curve([run])]
@@ -203,8 +202,7 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
 
 def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
-    """Return the mean of a summary field of a method over datasets, with equal weight for each
-    dataset.
+    """Return a method's mean of a summary field, with equal weight for each dataset.
 
     >>> runs = [{"summary": {"last_accuracy": 0.5}}]
     >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")

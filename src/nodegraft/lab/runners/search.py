@@ -102,10 +102,9 @@ class Search:
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the chosen numeric values that are the smallest or largest of their list of
-        choices.
+        """Return the chosen numbers that are the smallest or largest of their choices.
 
-        Better values may exist outside the list. Text and Boolean values have no edge.
+        Better values may exist outside the choices.
         """
         at_edge: dict[str, Any] = {}
         for name, choices in self.space.items():

@@ -55,11 +55,11 @@ def explain_prediction(
 
 
 def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:
-    r"""Return how much each label of a class, and its unlabelled nodes together, add to a node's
-    cosines.
+    r"""Return how much each label of a class adds to a node's cosines.
 
-    A cosine with a mean is a sum over the rows in the mean: label :math:`j` contributes
-    :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
+    The second result is what all unlabelled nodes of the class add together. A cosine with a mean
+    is a sum over the rows in the mean: label :math:`j` contributes :math:`w \frac{(z - \mu)^\top
+    (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
     """
     classes, features = derivation.classes, derivation.evidence.features
     labels, weights = classes.labels[column], _weights(derivation, "cosine")

@@ -209,8 +209,10 @@ class Graft(Derived[Derivation]):
     def _practise(
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[Round]]:
-        """Fit the signal weights of each scoring stage on practice episodes, and drop useless
-        signals."""
+        """Fit the signal weights of each scoring stage on practice episodes.
+
+        Useless signals are dropped.
+        """
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
@@ -260,8 +262,10 @@ class Graft(Derived[Derivation]):
         )
 
     def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
-        """Return the derivation for new rows; the heat of a new row is the mean heat of its
-        neighbours."""
+        """Return the derivation for new rows.
+
+        The heat of a new row is the mean heat of its neighbours.
+        """
         return value.for_rows(view.weighing(self._worth(view)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:

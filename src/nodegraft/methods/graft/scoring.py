@@ -40,8 +40,7 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of the classes at the given indices; it may change scores by rounding
-        only."""
+        """Return the scoring of some classes only; scores may change by rounding."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property

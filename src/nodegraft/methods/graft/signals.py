@@ -56,8 +56,7 @@ class NodeBatch:
         return int(self.positions.size)
 
     def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
-        """Yield smaller batches, each with its slice of this batch, so that products need little
-        memory."""
+        """Yield smaller batches with their slices, so that products need little memory."""
         for part, features in self.features.pieces():
             yield part, NodeBatch(features, self.positions[part])
 

@@ -68,11 +68,10 @@ class Classifier(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
-    """Training with a fixed number of full-batch steps; sessions have no held-out nodes for early
-    stopping.
+    """Training with a fixed number of full-batch steps.
 
-    The neighbourhood of the nodes is extracted once, so the cost of a step does not depend on the
-    size of the graph.
+    There is no early stopping, because sessions have no held-out nodes. The neighbourhood of the
+    nodes is extracted once, so the cost of a step does not depend on the size of the graph.
     """
 
     steps: int

@@ -114,8 +114,7 @@ class Case:
         return self.members.classes[KNOWN:]
 
     def fit(self) -> Method:
-        """Return a model that is fitted on the known classes, with two thirds of their nodes as
-        labels."""
+        """Return a model fitted on the known classes; two thirds of their nodes are labels."""
         labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
         return self.make().fit(self.graph, labels)
 

@@ -1,5 +1,4 @@
-"""Checks that a model identifies nodes by key, not by row number, and scores each new row
-independently."""
+"""Checks that a model identifies nodes by key, and scores each new row independently."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

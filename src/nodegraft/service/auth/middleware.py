@@ -29,8 +29,7 @@ MAX_BUCKETS = 10_000
 
 
 class Rate:
-    """Rate limit with a token bucket per caller: it fills at a constant rate, a request takes one
-    token.
+    """Rate limit by a token bucket per caller, which fills at a constant rate.
 
     >>> clock = iter([0.0, 0.0, 0.0, 1.0])
     >>> rate = Rate(0.4, lambda: next(clock))
@@ -74,8 +73,7 @@ class Rate:
         return left + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
-        """Remove full buckets, because the number of addresses is unlimited; new buckets are full,
-        too."""
+        """Remove full buckets, which are equal to new buckets, to limit memory."""
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()

@@ -58,8 +58,10 @@ class TimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Stop the timeout when the request headers are complete; uvicorn's ``cycle`` is one
-        request."""
+        """Stop the timeout when the request headers are complete.
+
+        The ``cycle`` of uvicorn is one request.
+        """
         before = self.cycle
         super().handle_events()
         # Before the first request head, uvicorn has no cycle.

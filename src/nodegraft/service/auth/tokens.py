@@ -1,5 +1,7 @@
-"""Cache of a store's API tokens, refreshed in the background; requests are refused if it is too
-old."""
+"""Cache of a store's API tokens, refreshed in the background.
+
+Requests are refused if the cache is too old.
+"""
 
 import logging
 from dataclasses import dataclass, replace

@@ -23,8 +23,10 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class Live:
-    """Loaded version. Each request reads the reference to it once, so that it uses a single
-    version."""
+    """Loaded live version.
+
+    Each request reads the reference to it only once, so that it uses a single version.
+    """
 
     row: Version
     """Row of the version in the history."""
@@ -44,8 +46,7 @@ class Live:
 
     @property
     def cache_key(self) -> tuple[Hashable, World]:
-        """Cache key of predictions: the version, and whether nodes may belong to unknown
-        classes."""
+        """Cache key of predictions: the version, and whether its world is open or closed."""
         return row_key(self.row), self.world
 
     @property

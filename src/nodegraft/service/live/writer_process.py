@@ -226,8 +226,7 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
 
 
 def _load_model(store: Store) -> None:
-    """Import modules and load the model before the first job, whose timeout must not include this
-    time."""
+    """Load the model before the first job, whose timeout must not include this time."""
     try:
         state = store.state()
         state.predict(state.graph.rows[:1])
@@ -250,8 +249,7 @@ def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
 
 
 def _outcome(job: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
-    """Run a job; return a pair of its success and its result or error, and whether memory ran
-    out."""
+    """Run a job; return its success with its result or error, and whether memory ran out."""
     try:
         return (True, job(store)), False
     except HttpError as error:

@@ -87,8 +87,10 @@ async def add(new: NewClasses, changes: Changes) -> Changed:
 
 @TEACH.post("/classes:preview")
 async def preview(new: NewClasses, service: Served) -> Comparison:
-    """Preview the effect of new classes on predictions of the newest version; nothing is
-    changed."""
+    """Preview the effect of new classes on predictions of the newest version.
+
+    Nothing is changed.
+    """
     return await service.writer.run(partial(preview_change, new.change()))
 
 

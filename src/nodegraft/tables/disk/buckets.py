@@ -72,8 +72,7 @@ class Buckets:
         return self._folder / f"{place}.records"
 
     def parts(self) -> Iterator[tuple[int, int, Records]]:
-        """Yield the first value, the last value plus one, and the records of each range, in
-        ascending order.
+        """Yield first value, last value plus one, and records of each range, in ascending order.
 
         The file of a range is removed when the caller asks for the next range.
         """

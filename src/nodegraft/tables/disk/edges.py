@@ -20,7 +20,7 @@ _BYTES = 128
 
 
 class AdjacencyWriter:
-    """Writer of an edge type's CSR arrays, named ``edges.PLACE.indptr``, ``edges.PLACE.indices`` …
+    """Writer of an edge type's CSR arrays: ``edges.PLACE.indptr``, ``edges.PLACE.indices`` …
 
     ``weights`` and ``directions`` are written only if edges have them.
 
@@ -163,8 +163,7 @@ class EdgeSorter:
         self._buckets.add(records)
 
     def write(self) -> tuple[Written, list[str], int, list[Finding]]:
-        """Write CSR arrays for each edge type; if there are several types, also for all types
-        merged.
+        """Write CSR arrays for each edge type; if there are several, also for all merged.
 
         Returns:
             The arrays by name, the names of the edge types in the order of their arrays, the number

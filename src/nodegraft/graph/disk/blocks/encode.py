@@ -1,5 +1,4 @@
-r"""Compute layers in blocks on disk: propagated features :math:`SX, S^2X, \ldots` and a network's
-embeddings of all nodes.
+"""Compute propagated features and a network's embeddings in blocks on disk.
 
 Here, a network is a list of maps that transform each row by itself. Between two maps, the matrix of
 all rows is multiplied by the normalised adjacency S.
@@ -45,8 +44,7 @@ def propagate(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Propagation:
-    r"""Compute the propagated features :math:`SX, \ldots, S^h X` of all nodes and store them on
-    disk.
+    r"""Compute the propagated features :math:`SX, \ldots, S^h X` of all nodes on disk.
 
     Complete blocks are recorded on disk: an interrupted run resumes with the missing blocks, on any
     executor, with the same result. On a graph on disk, :meth:`~nodegraft.Graph.propagated` reads
@@ -84,8 +82,7 @@ def propagate(
 def fill_layer(
     work: LayerWork, executor: BlockExecutor | None, listener: Listener, stage: str
 ) -> tuple[Matrix, int]:
-    """Compute the missing blocks of a layer; return the complete layer, and how many blocks were
-    missing.
+    """Compute the missing blocks of a layer; return the layer and the number of these blocks.
 
     Args:
         work: Layer to compute; its field `blocks` is ignored.
@@ -126,8 +123,9 @@ class Encoded:
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
-    """Return the embeddings of all nodes that an earlier run stored, memory-mapped; None if they
-    are incomplete.
+    """Return the embeddings of all nodes that an earlier run stored, memory-mapped.
+
+    The result is None if they are incomplete.
     """
     kept = view.kept_layers()
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
@@ -194,9 +192,7 @@ def _layers(
     block_bytes: int | None,
     listener: Listener,
 ) -> int:
-    """Compute the missing blocks of all layers, one layer after the other; return the number of
-    these blocks.
-    """
+    """Compute the missing blocks of all layers in order; return the number of these blocks."""
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     check_matrix(features)
     # Count the input and the output of a map, because both rows of a block are in memory at once.
