@@ -46,9 +46,7 @@ class BlockModel:
     """Probability that both nodes of an edge have the same class."""
 
     degree: NonNegativeFloat = 8.0
-    """Mean degree of a node: ``nodes * degree / 2`` edges are drawn, then duplicates are
-    removed.
-    """
+    """Mean degree: ``nodes * degree / 2`` edges are drawn, then duplicates are removed."""
 
     features: PositiveInt = 64
     """Number of feature columns."""

@@ -172,7 +172,7 @@ class ViewCache:
         return self._samples.get(size, lambda: keys.smallest_hashes(size))[:count]
 
     def refresh(self, most: int) -> int:
-        """Recompute up to ``most`` outdated rows of propagated features; return their number."""
+        """Recompute outdated rows of propagated features, at most ``most``; return their number."""
         made = 0
         for layers in self._propagated.values():
             made += layers.refresh(most - made)

@@ -89,11 +89,7 @@ class NodeKeys:
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys in the given order; -1 for keys that do not exist.
-
-        Args:
-            keys: Keys of nodes, in any order.
-        """
+        """Return the row numbers of keys in the given order; -1 for keys that do not exist."""
         if self.is_text:
             lookup = self._row_of_text
             found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
@@ -106,20 +102,12 @@ class NodeKeys:
         return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
-        """Return the keys of the given rows as a list, in the given order.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of the given rows as a list, in the given order."""
         keys: list[Key] = self.array_at(rows).tolist()
         return keys
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return the keys of the given rows as an array, in the given order.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of the given rows as an array, in the given order."""
         return self._values[np.asarray(rows, dtype=np.int64)]
 
     origin = ""
@@ -192,7 +180,6 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
     ['p1', 'p2']
 
     Args:
-        values: Values to convert.
         what: Name of the values in the error message.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -286,11 +273,7 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """Convert the arrays of :func:`pack_keys` back to an array of keys.
-
-    Args:
-        arrays: Result of :func:`pack_keys`.
-    """
+    """Convert the arrays of :func:`pack_keys` back to an array of keys."""
     if "integers" in arrays:
         return arrays["integers"].astype(np.int64)
     text, ends = arrays["text"].tobytes(), arrays["ends"].tolist()
@@ -306,9 +289,6 @@ def integer_keys(
     """Convert keys to integers, and return a mask of the valid keys.
 
     1.5 and "1" are not valid. Invalid keys become 0.
-
-    Args:
-        keys: Keys of any type.
     """
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         return keys.astype(np.int64), np.ones(keys.size, dtype=bool)

@@ -92,12 +92,7 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Raise SimilarNameError if a new class name is probably another spelling of a name.
-
-    Args:
-        new: New class names.
-        known: Existing class names.
-    """
+    """Raise SimilarNameError if a new class name is probably a variant of another name."""
     added = list(new)
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):
@@ -152,7 +147,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # raises an error for missing keys
+                found = graph.rows_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:

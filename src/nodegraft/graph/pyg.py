@@ -26,7 +26,6 @@ def parts_of(
     """Return the feature matrix and the edges of each edge type of a PyG object.
 
     Args:
-        data: PyG object.
         directed: Whether edges have a direction, or the names of the directed edge types.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
@@ -83,12 +82,7 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """Create a PyG ``Data`` object with dense features ``x``.
-
-    Args:
-        features: Feature matrix with one row per node.
-        kinds: Mapping from edge type to its edges.
-    """
+    """Create a PyG ``Data`` object with dense features ``x``."""
     parts = [edges.entries() for edges in kinds.values()]
     shown = [
         slice(None) if part.directions is None else np.flatnonzero(part.directions & OUT)

@@ -24,14 +24,10 @@ class Homophily(NamedTuple):
     """Fraction of these edges that join two nodes of the same class."""
 
     adjusted: float
-    """Fraction of same-class edges, adjusted for chance: 0 if edges do not depend on classes
-    (Platonov et al. 2023).
-    """
+    """Same, adjusted for chance: 0 if edges do not depend on classes (Platonov et al. 2023)."""
 
     mean_weight: float = 1.0
-    """Mean weight of edges between two labelled nodes; if there are none, mean weight of all edges
-    of the type.
-    """
+    """Mean weight of edges between two labelled nodes; without any, of all edges."""
 
 
 def homophily(classes: IntArray) -> Homophily:
@@ -56,12 +52,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type by name, computed from edges between labelled nodes.
-
-    Args:
-        view: Graph or view of a graph.
-        labels: Labels of some or all nodes.
-    """
+    """Return the homophily of each edge type, computed from edges between labelled nodes."""
     rows = labels.rows()
     order = np.argsort(rows)
     sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]
@@ -125,17 +116,13 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
 
 
 PRIOR = 10.0
-"""Weight of the mean homophily of all edge types in the estimate for one edge type, as a number of
-edges.
-"""
+"""Weight of the mean homophily in the estimate for an edge type, as a number of edges."""
 
 HEAVIEST = 10.0
 """Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
 
 MOST = 0.95
-"""Upper limit of homophily when edge type weights are computed, because weights grow without limit
-as homophily approaches 1.
-"""
+"""Upper limit of homophily for edge type weights, which would grow without limit near 1."""
 
 
 BLOCK_ROWS = 65_536
@@ -250,10 +237,6 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
-
-    Args:
-        graph: Graph to describe.
-        labels: Labels of some or all nodes.
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)

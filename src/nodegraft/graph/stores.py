@@ -141,9 +141,7 @@ class MemoryStore(EdgesByKind):
     """Keys of all nodes, in row order."""
 
     feature_matrix: Stored
-    """Feature matrix with one row per node: float32, float16 or CSR; possibly stored in several
-    parts.
-    """
+    """Feature matrix with one row per node: float32, float16 or CSR."""
 
     edges: Mapping[str, Adjacency]
     """Mapping from edge type to its edges."""

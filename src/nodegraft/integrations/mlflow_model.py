@@ -26,8 +26,7 @@ CHAMPION = "champion"
 """Alias of the registered model version that makes the same predictions as the live version."""
 
 OBJECT = "nodegraft.model"
-"""Tag of a registered model version, which contains the names of its model and graph objects in the
-store, and its world (open or closed)."""
+"""Tag with the names of a version's model and graph objects, and whether its world is open."""
 
 _CODE = """\
 from mlflow.models import set_model

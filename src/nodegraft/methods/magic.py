@@ -127,10 +127,6 @@ def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]
 
     Labelled edges join two labelled nodes. One random edge is added to the observed edges, so that
     both numbers are finite. Both are 0 without labelled edges.
-
-    Args:
-        view: Visible part of the graph.
-        labels: Labelled nodes.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)
@@ -151,7 +147,6 @@ def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the row numbers of all nodes within two hops of the given nodes, ascending.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the given nodes.
     """
     near = np.union1d(rows, view.neighbours(rows)[1])
@@ -162,7 +157,6 @@ def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]"
     """Return the adjacency matrix of the given nodes, with 1 for each edge.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the nodes, ascending.
     """
     counts, neighbours = view.neighbours(rows)
@@ -181,7 +175,6 @@ def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int6
 
     Args:
         rows: Row numbers of the nodes, ascending.
-        labels: Labelled nodes.
     """
     found = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):

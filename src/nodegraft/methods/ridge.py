@@ -73,11 +73,7 @@ class Ridge(Frozen):
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """Subtract the mean of session 0 from embeddings, and scale them to length 1.
-
-        Args:
-            vectors: Embeddings of nodes.
-        """
+        """Subtract the mean of session 0 from embeddings, and scale them to length 1."""
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:

@@ -53,10 +53,7 @@ class SGCMean(Propagated):
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
-        """Compute scores from class means, without dropout and without a gradient step.
-
-        Dropout and gradient steps of the published protocol do not apply.
-        """
+        """Compute scores from class means, without dropout and without a gradient step."""
         means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)

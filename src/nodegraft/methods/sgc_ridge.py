@@ -57,8 +57,7 @@ class SGCRidge(KernelHead):
     """Inverse document frequency of each column; empty without ``idf``."""
 
     edge_types_: dict[str, bool] = learned()
-    """Edge types that have blocks, and whether each has directions; empty without
-    ``typed_blocks``."""
+    """Edge types that have blocks, and whether each is directed; may be empty."""
 
     name: ClassVar[str] = "sgc-ridge"
     summary: ClassVar[str] = "propagated features, class-balanced ridge regression in closed form"

@@ -29,8 +29,7 @@ class SGCTEEN(SGCMean):
     """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
-    equal weights."""
+    """Sharpness of base class weights: larger values prefer similar classes, 0 makes them equal."""
 
     base_: int = learned()
     """Number of classes of session 0; their means come first."""

@@ -40,8 +40,7 @@ class TEEN(Frozen):
     """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
-    equal weights."""
+    """Sharpness of base class weights: larger values prefer similar classes, 0 makes them equal."""
 
     centre_: Tensor = learned()
     """Mean of the class means of session 0."""

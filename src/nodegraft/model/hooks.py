@@ -59,8 +59,8 @@ class PublishedLesson:
     Args:
         view: Visible part of the graph.
         old: Nodes for the prototypes of each earlier task; the first task has many classes.
-        doubled: Classes of this session, listed a second time with all their nodes; empty if this
-            leak is switched off.
+        doubled: Classes of this session with all their nodes, as additional candidate classes;
+            empty if this leak is switched off.
         new: Support nodes of this session's classes; empty in session 0.
         query: Query nodes by class.
         dropout: Dropout rate during scoring.

@@ -26,6 +26,10 @@ Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_limite
 """Class -> keys of its nodes."""
 
 
+ParentName = Annotated[Text, Field(min_length=1)] | None
+"""Name of a parent in the class tree; null for no parent."""
+
+
 class Model(BaseModel):
     """Base class of all models; unknown fields are refused."""
 

@@ -48,7 +48,6 @@ class Writer:
         """Make a version; a repeated request returns the version that it made before.
 
         Args:
-            key: Idempotency key of the request.
             make: Function that makes the version; must be picklable.
         """
 
@@ -99,7 +98,6 @@ def make_once(
     """Make a version; a repeated request returns the version that it made before.
 
     Args:
-        key: Idempotency key of the request.
         make: Function that makes the version.
         store: Store to change; other processes may change it at the same time.
         attempts: Maximum number of attempts.
@@ -117,8 +115,7 @@ def make_once(
 
 
 CACHED = 4
-"""Maximum number of cached responses per route; a page alternates between live and candidate
-version."""
+"""Maximum number of cached responses per route."""
 
 
 class ResponseCache:
@@ -179,7 +176,6 @@ class Service:
         """Open the store of a service, and load its live version.
 
         Args:
-            settings: Settings of the service.
             metrics: Metrics of requests and of the live version.
             writer_process: Process that makes versions; None to make them in a thread.
         """

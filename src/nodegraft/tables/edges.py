@@ -95,7 +95,6 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 
     Args:
         table: Edge table or a batch of it; None for no edges.
-        columns: Column names of the table.
         keys: Keys of all nodes of the graph; an edge with any other key is invalid.
     """
     if table is None:

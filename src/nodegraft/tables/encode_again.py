@@ -62,7 +62,6 @@ class TextEncoding:
         Args:
             graph: Graph that was read from tables.
             options: Options for reading the node table; only ``key`` and ``delimiter`` are used.
-            listener: Listener that receives progress events.
         """
         recipe = graph.recipe
         if not isinstance(recipe, FeatureRecipe):

@@ -18,9 +18,7 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""Column separators that may be guessed from a CSV header; if two fit equally well, the earlier one
-is used.
-"""
+"""Column separators that are guessed from a CSV header, in order of preference."""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26

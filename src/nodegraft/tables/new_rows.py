@@ -22,9 +22,7 @@ from nodegraft.tables.data_report import DataReport
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 Row = Mapping[str, Any]
-"""JSON row: a mapping from column name to value. ``edges`` is a list of edges; the key column is
-optional.
-"""
+"""Mapping from column name to JSON value; ``edges`` is a list of edges, the key is optional."""
 
 EDGES, FEATURES = "edges", "features"
 _ENDS = {"target": OUT, "source": IN}

@@ -60,9 +60,7 @@ def _sidecar(path: Path) -> Path:
 SUFFIX = ".npy"
 
 CHECKED_BYTES = 1 << 26
-"""Maximum size in bytes of an array whose checksum is verified when the array is memory-mapped.
-Each array is verified once per process.
-"""
+"""Maximum size in bytes of an array whose checksum is verified when it is memory-mapped."""
 
 _BLOCK = 1 << 26
 _checked: set[tuple[str, str, int, int]] = set()
@@ -148,7 +146,6 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return the array in a file, memory-mapped.
 
     Args:
-        path: Path of the array file.
         stored: Expected type and shape of the array.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
@@ -165,7 +162,6 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return an array, memory-mapped; up to `CHECKED_BYTES`, verify its checksum once per process.
 
     Args:
-        path: Path of the array file.
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()

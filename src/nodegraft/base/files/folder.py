@@ -114,8 +114,6 @@ class WriteOnceFolder:
         """Write a new file atomically; return False if the name exists, and change nothing.
 
         Args:
-            name: Name of the file.
-            content: Content of the file.
             mode: File mode; used for local folders only.
         """
         try:
@@ -183,11 +181,7 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file of the folder; do nothing if it does not exist.
-
-        Args:
-            name: Name of the file.
-        """
+        """Delete a file of the folder; do nothing if it does not exist."""
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
 

@@ -172,9 +172,7 @@ class MappedStore(EdgesByKind):
     """Cache on disk of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
-    """Arrays of nodes and edges that were added later, see
-    :mod:`nodegraft.graph.growth.growth_arrays`.
-    """
+    """Arrays of later additions, see :mod:`nodegraft.graph.growth.growth_arrays`."""
 
     @classmethod
     def open(

@@ -32,9 +32,7 @@ class PackedTexts:
     """Start offset of each text in `letters`, followed by the end of the last text."""
 
     origin: str = ""
-    """Names of the files that the arrays are mapped from, for error messages; empty for texts in
-    memory. Offsets that come from files are checked when they are read.
-    """
+    """Names of the mapped files, whose offsets are checked when read; empty in memory."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":

@@ -40,9 +40,7 @@ class Adjacency:
     """
 
     indptr: IntArray
-    """Row offsets: position of each node's first neighbour in ``indices``, followed by the number
-    of entries.
-    """
+    """Position of each node's first neighbour in ``indices``, then the number of entries."""
 
     indices: IntArray
     """Neighbours of node 0, then of node 1, and so on, as node numbers."""
@@ -57,9 +55,7 @@ class Adjacency:
     """Degrees to use for normalisation; None to use the degrees of these edges."""
 
     origin: str = ""
-    """Name of the file that the arrays are mapped from; empty for arrays in memory. Numbers from a
-    file are checked whenever they are read.
-    """
+    """Name of the mapped file, whose numbers are checked when read; empty in memory."""
 
     @classmethod
     def from_edges(
@@ -83,7 +79,6 @@ class Adjacency:
         Args:
             source: Node number of each edge's source.
             target: Node number of each edge's target.
-            num_nodes: Number of nodes of the graph.
             weights: Weight of each edge; None if all weights are 1.
             directions: Direction flags of each edge as seen from its source; None for undirected
                 edges.

@@ -35,11 +35,7 @@ class Entries(NamedTuple):
 
 
 def weights_of(entries: Entries) -> Weights:
-    """Return the weight of each entry; 1 for all entries if they have no weights.
-
-    Args:
-        entries: Entries in any order.
-    """
+    """Return the weight of each entry; 1 for all entries if they have no weights."""
     if entries.weights is None:
         return np.ones(entries.rows.size, dtype=np.float32)
     return entries.weights
@@ -89,8 +85,6 @@ def compressed(
     Duplicate entries get the largest of their weights and all of their directions.
 
     Args:
-        entries: Entries in any order.
-        num_rows: Number of rows.
         num_columns: Number of columns; None for ``num_rows``.
         summed: Whether duplicate entries get the sum of their weights instead.
     """
@@ -116,7 +110,6 @@ def distinct(entries: Entries, *, summed: bool = False) -> Entries:
     """Merge duplicate entries; return entries sorted by row and column.
 
     Args:
-        entries: Entries in any order.
         summed: Whether weights of duplicate entries are summed; otherwise the largest is taken.
     """
     rows, columns, weights, directions = entries

@@ -72,12 +72,7 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
 
 def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any]":
-    """Return rows of a sparse matrix; check them first if it is mapped from a file.
-
-    Args:
-        matrix: Matrix in memory or mapped from a file.
-        rows: Row numbers, in any order.
-    """
+    """Return rows of a sparse matrix; check them first if it is mapped from a file."""
     origin = getattr(matrix, ORIGIN, "")
     if not origin:
         return csr_array(matrix[rows])
@@ -103,11 +98,7 @@ Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """Return the smallest index type that fits: int32 if possible to save memory, else int64.
-
-    Args:
-        largest: Largest number that must fit.
-    """
+    """Return the smallest index type that fits: int32 if possible to save memory, else int64."""
     return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
@@ -117,12 +108,7 @@ def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return the rows of a matrix with the given numbers, converted to float32.
-
-    Args:
-        matrix: Dense or sparse matrix.
-        rows: Row numbers, in any order.
-    """
+    """Return the rows of a matrix with the given numbers, converted to float32."""
     if is_sparse(matrix):
         return csr_array(checked_rows(matrix, rows), dtype=np.float32)
     return np.asarray(matrix[rows], dtype=np.float32)
@@ -148,9 +134,6 @@ def is_run(rows: IntArray) -> bool:
 
     >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
     [True, False, False]
-
-    Args:
-        rows: Row numbers, in any order.
     """
     if not rows.size or rows[-1] - rows[0] != rows.size - 1:
         return False
@@ -163,10 +146,6 @@ def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     >>> rows = np.eye(3, dtype=np.float32)
     >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]
     [True, False]
-
-    Args:
-        matrix: Dense or sparse matrix.
-        rows: Row numbers, in any order.
     """
     if is_sparse(matrix) or not is_run(rows):
         return take_rows(matrix, rows)

@@ -117,10 +117,6 @@ def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
     A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
     summed in order, because results would otherwise depend on how a kernel divides long rows among
     threads.
-
-    Args:
-        left: Sparse matrix.
-        right: Dense or sparse matrix.
     """
     if is_sparse(right):
         return csr_array(left @ right)
@@ -175,7 +171,7 @@ def _as_tensor(matrix: Matrix) -> Tensor:
 class Neighbourhood:
     """Input of a network for some nodes: the part of the graph that is needed to embed them.
 
-    A network has ``len(hops)`` layers. Its code is the same for all nodes as for a few:
+    A network with ``len(hops)`` layers uses the same code for the whole graph and for a few nodes:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden
@@ -185,11 +181,7 @@ class Neighbourhood:
     """Features of the outermost nodes, ``rings[0]``, with a row for each of them."""
 
     hops: tuple[Operator, ...]
-    """Parts of the normalised adjacency: ``hops[i]`` maps a tensor with rows for ``rings[i]`` to a
-    tensor with rows for ``rings[i + 1]``.
-    """
+    """Parts of the normalised adjacency: ``hops[i]`` maps ``rings[i]`` to ``rings[i + 1]``."""
 
     rings: tuple[IntArray, ...]
-    """Node numbers of each ring. The last ring has the requested nodes; each earlier ring adds the
-    neighbours of the next one, so ``rings[i]`` contains ``rings[i + 1]``.
-    """
+    """Nodes of each ring: the requested nodes are last; earlier rings add neighbours."""

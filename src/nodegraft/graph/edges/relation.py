@@ -38,9 +38,7 @@ class Relation:
     """
 
     weights: Sequence[float] | NDArray[Any] | None = None
-    """Positive weight of each edge; the self loop of a node has weight 1. None if all edges have
-    weight 1.
-    """
+    """Positive weight of each edge; a node's self loop has weight 1. None for weights of 1."""
 
     directed: bool = False
     """Whether each edge leads from the first to the second key of its pair. Features and heat
@@ -121,9 +119,7 @@ def by_rows(
     Args:
         source: Row number of each edge's source node.
         target: Row number of each edge's target node.
-        num_nodes: Number of nodes of the graph.
         weights: Weight of each edge; None if all weights are 1.
-        directed: Whether edges lead from source to target.
     """
     return Adjacency.from_edges(
         source,

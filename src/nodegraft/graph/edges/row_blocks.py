@@ -28,7 +28,6 @@ def block_bounds(
     [0, 1, 4, 7, 10]
 
     Args:
-        adjacency: Edges of the graph.
         features: Matrix that is multiplied, with one row per node.
         block_bytes: Maximum memory of a block in bytes; None for :data:`BLOCK_BYTES`.
     """
@@ -62,7 +61,6 @@ def spread_rows(
     """Return consecutive rows of ``S @ layer``; block bounds do not change their values.
 
     Args:
-        adjacency: Edges of the graph.
         roots: :math:`D^{-1/2}` of all nodes.
         layer: Matrix with one row per node, from :func:`widened`; it may be mapped from disk.
         start: Number of the first row.

@@ -25,9 +25,7 @@ GROWTH = "growth."
 """Name prefix of arrays with added nodes and edges."""
 
 LARGEST_SHARE = 16
-"""Added nodes and edges are stored separately if they need at most 1/LARGEST_SHARE of the graph's
-bytes.
-"""
+"""Additions are stored separately if they need at most 1/LARGEST_SHARE of the graph's bytes."""
 
 _CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
@@ -145,7 +143,6 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
     Args:
         base: Adjacency before the change.
-        arrays: Result of :func:`apart_arrays`.
         num_nodes: Number of nodes after the change.
     """
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]

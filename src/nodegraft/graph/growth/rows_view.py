@@ -29,9 +29,7 @@ from nodegraft.graph.stores import MemoryStore
 from nodegraft.graph.view import GraphView
 
 TWIN_DEGREE = 256
-"""Maximum number of edges of a node that gets a twin. For nodes with more edges, one more edge
-hardly changes the propagated features.
-"""
+"""Maximum number of edges of a node that gets a twin; above it, a twin has hardly any effect."""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,7 @@ PARTS = 16
 """Number of parts into which the heat of a labelled late node is divided among its neighbours."""
 
 LONGEST_CHAIN = 20
-"""Maximum number of late nodes on a path from a late node to the nearest old node; a late node that
-is further away gets no heat.
-"""
+"""Maximum number of late nodes on the way to an old node; beyond it, late nodes get no heat."""
 
 
 class GrownDiffusion:

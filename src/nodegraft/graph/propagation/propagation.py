@@ -26,15 +26,11 @@ KEPT_NUMBERS = 2**26
 """Maximum size of the cache of single dense rows, for each power of S, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
-"""If at least 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed,
-because a row takes less time in a large batch.
-"""
+"""A dense layer is computed as a whole once 1/WORTH_ALL of its rows were computed."""
 
 
 STALE, UNMADE = -1, -2
-"""Markers for rows without a position in the cache: STALE if the row was cached but has changed,
-UNMADE if it was never computed.
-"""
+"""Markers for rows that are not in the cache: STALE if outdated, UNMADE if never computed."""
 
 MOST_ROWS = 2
 """Outdated rows are removed when a layer stores more than MOST_ROWS rows for each valid row."""
@@ -65,8 +61,6 @@ class KeptLayer:
         """Create a dense layer without cached rows.
 
         Args:
-            nodes: Number of nodes.
-            columns: Number of columns.
             most: Maximum number of cached rows.
         """
         return cls(
@@ -170,9 +164,7 @@ class PropagatedFeatures:
         self._kept: dict[int, Stored] = {0: features}
         self._some: dict[int, KeptLayer] = {}
         self._grown: frozenset[int] = frozenset()
-        """Powers of S for which the whole layer was cached when the graph grew; most of these rows
-        are still valid.
-        """
+        """Powers of S whose whole layer was cached when the graph grew."""
         self._made = [0] * (hops + 1)
         self._lock = RLock()
 

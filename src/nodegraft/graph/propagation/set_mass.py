@@ -39,14 +39,10 @@ class SetMass(NamedTuple):
     """Mass at every node for each diffusion time: times x nodes."""
 
     totals: NDArray[np.float64]
-    """Sum of mass over all nodes for each diffusion time; increased if total heat is below
-    :data:`LEAST_TOTAL`.
-    """
+    """Sum of mass for each diffusion time; increased if heat is below :data:`LEAST_TOTAL`."""
 
     totals_without_peaks: NDArray[np.float64]
-    """Like :attr:`totals`, but the mass at each node is limited to :data:`PEAK` times the mean of
-    all nodes.
-    """
+    """Like :attr:`totals`, but with mass limited to :data:`PEAK` times its mean."""
 
     late_nodes: IntArray
     """Late nodes, which did not exist or had no edges when :attr:`mass` was computed; ascending."""
@@ -188,7 +184,6 @@ class DiffusionTable:
         """Return the mass of each set at the given nodes: sets x times x nodes.
 
         Args:
-            nodes: Node numbers.
             times: Slice of the diffusion times to return; all times by default.
         """
         late = self._mass[0].late_nodes

@@ -33,9 +33,7 @@ BLOCK_SHARE = 8
 """If at least 1/BLOCK_SHARE of a block's rows are read, the lengths of all its rows are cached."""
 
 PIECE_ROWS = 512
-"""Number of dense rows in a batch: the rows and their products with dozens of classes fit into a
-CPU cache.
-"""
+"""Number of dense rows in a batch, which fits into a CPU cache with its products."""
 
 FORMED_ROWS = 32
 """If a batch has at most this number of sparse rows, they are computed explicitly, which is faster
@@ -308,7 +306,6 @@ class SpreadRows:
         """Return products of vectors with rows before normalisation: nodes x vectors.
 
         Args:
-            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -322,7 +319,6 @@ class SpreadRows:
         """Return products of vectors with the normalised rows of one layer: nodes x vectors.
 
         Args:
-            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -336,7 +332,6 @@ class SpreadRows:
         """Return weighted sums of the normalised rows of one layer: sums x columns.
 
         Args:
-            layer: Layer number.
             shares: Weight of each node's row in each sum: nodes x sums.
         """
         product = shares * self.factors[layer][:, None]

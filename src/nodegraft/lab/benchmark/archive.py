@@ -253,7 +253,6 @@ def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
     """Return the records in a packed Parquet file.
 
     Args:
-        content: Content of the file.
         with_classes: Whether to read the tables, which are by far the largest part; otherwise
             tables are empty.
     """

@@ -22,12 +22,10 @@ class Opponent:
     """Name of the other method."""
 
     accuracy: float
-    """Macro accuracy of the other method after the last session in percent, on the seeds that both
-    methods have."""
+    """Macro accuracy after the last session in percent, on the seeds of both methods."""
 
     points: float
-    """Accuracy of the compared method minus `accuracy`, in points: the mean over the seeds that
-    both methods have."""
+    """Accuracy of the compared method minus `accuracy`: mean over the seeds of both methods."""
 
     half_width: float
     """Half the width of the 95 % interval of `points`; 0 for a single seed."""

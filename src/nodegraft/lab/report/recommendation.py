@@ -158,9 +158,6 @@ def recommend(groups: Groups) -> Recommendation | None:
 
     >>> recommend({}) is None
     True
-
-    Args:
-        groups: Run records, grouped by group().
     """
     names = ranking(groups)
     return Recommendation(groups, tuple(names)) if len(names) > 1 else None

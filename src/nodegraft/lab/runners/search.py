@@ -136,7 +136,6 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
     The score of a trial is the mean over seeds. The file also stores the best trial per dataset.
 
     Args:
-        plan: Plan of the search.
         place: File that stores the trials; it need not exist yet.
         objective: Function that runs a job and returns its score.
     """

@@ -265,7 +265,7 @@ class ClassVectors:
         )
 
     def hashes(self) -> list[str]:
-        """Return, for each class, a hash of all inputs of its signals, except the graph."""
+        """Return a hash for each class of all that its signals depend on, except the graph."""
         directions = list(self.vectors["cosine"].values())
         shared = content_hash(self.squares, *(part[:, 0] for part in directions))
         matrices = [part[:, 1:] for part in directions]

@@ -23,11 +23,7 @@ def explain_prediction(
     labels to the score of the best class.
 
     Args:
-        derivation: Derived values of the model.
-        row: Row number of the node.
         parts: Contribution of each signal to the score of each class: classes x signals.
-        shares: Probability of each class.
-        names: Names of the classes.
     """
     best, *rest = np.argsort(-parts.sum(axis=1), kind="stable").tolist()
     second = rest[0] if rest else best
@@ -85,8 +81,6 @@ def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
     Contributions are differences from the score of a node without heat.
 
     Args:
-        derivation: Derived values of the model.
-        row: Row number of the node.
         column: Index of the class in ``derivation.classes``.
     """
     evidence, labels = derivation.evidence, derivation.classes.labels[column]

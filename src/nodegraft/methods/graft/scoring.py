@@ -163,7 +163,6 @@ def derive(
     The result does not depend on the order in which classes were added.
 
     Args:
-        evidence: Evidence, which computes the signals.
         labels: Row numbers of the labels used for each class, by class name.
         counts: Number of labels of each class, including unused ones.
         is_first: Whether each class was known at ``fit``.

@@ -88,7 +88,6 @@ def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | Non
     """Return a new graph that contains only the given nodes, in the given order.
 
     Args:
-        rows: Row numbers of the nodes.
         draws: Random generator for the order of edges; None to keep their order.
     """
     source, target = graph.edges()

@@ -85,11 +85,10 @@ OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 """Paths that need no token, because load balancers have no token."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
-"""Caller without a token; allowed for open paths, and by a service for its own machine only."""
+"""Caller without a token: allowed for :data:`OPEN` paths, and on loopback if none is required."""
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
-"""Headers that proxies add. Callers of a proxy may be on other machines, even if the service
-listens on the loopback address."""
+"""Headers that proxies add: their callers may be on other machines, despite loopback."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 """HTTP methods with their own metric; all others share a metric, as callers could invent many."""

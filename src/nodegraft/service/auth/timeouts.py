@@ -33,8 +33,7 @@ class TimeoutProtocol(H11Protocol):
     """Maximum number of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connection without a complete request -> start of its waiting time; the oldest connection
-    first."""
+    """Connection without a complete request -> when its waiting began; oldest first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

@@ -87,7 +87,7 @@ class LiveVersion:
         self._known_pruned = store.pruned().keys()
         self._lock = Lock()
         self._ending = Event()
-        self._problem = ""  # last error, remembered in order to log it only once
+        self._problem = ""  # Last error, stored so that it is logged only once.
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
         self.now = self._load(self._live_row())
         on_swap(self.now)

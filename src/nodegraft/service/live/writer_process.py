@@ -23,8 +23,7 @@ STALE_ROWS = 250_000
 """Maximum number of stale rows that are recomputed at once while no job is running."""
 
 CLOSE_SECONDS = 3.0
-"""Timeout in seconds when the service stops: for the running job, and then for the end of the
-process."""
+"""Timeout for the running job when the service stops, and then for the process."""
 
 STARTED = "started"
 """Message that the writer process sends when it starts to run a job."""
@@ -59,8 +58,8 @@ class WriterProcess:
         self._process: int | None = process
         self._pipe = pipe
         self._is_started = self._is_closing = False
-        self._job_lock = Lock()  # held during a job, so that no other thread closes the pipe
-        self._process_lock = Lock()  # held while the process is killed, waited for or replaced
+        self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
+        self._process_lock = Lock()  # Held while the process is killed, waited for or replaced.
 
     @classmethod
     def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":

@@ -47,11 +47,7 @@ class Buckets:
         self._count, self._start = 1 << (bits - self._shift), start
 
     def add(self, records: Records) -> None:
-        """Append each record to the file of its range.
-
-        Args:
-            records: Records in any order.
-        """
+        """Append each record to the file of its range."""
         if self._count == 1:
             self._append(0, records)
             return

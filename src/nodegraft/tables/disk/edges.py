@@ -72,7 +72,6 @@ class AdjacencyWriter:
         Args:
             records: Entries of these rows by field, in any order; duplicates are merged.
             start: Number of the first of these rows, in the numbering of the records.
-            rows: Number of rows to write.
         """
         given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
         entries = Entries(records["rows"] - start, records["columns"], **given)

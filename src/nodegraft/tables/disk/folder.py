@@ -11,9 +11,7 @@ from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, fl
 from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
-"""Name of the journal file: its first line is the request, each further line is a finished step.
-The file is removed when the build is complete.
-"""
+"""Journal file until the build is complete: the request, then a line for each finished step."""
 
 _WORK = "work"
 

@@ -45,7 +45,6 @@ def save_mapped(
     The files have the format of :func:`nodegraft.build_graph`.
 
     Args:
-        graph: Graph to save.
         folder: New folder for the graph.
         rows: Row numbers of the nodes to save, ascending; None for all nodes.
         columns: Boolean mask of the feature columns to save; None to save all columns.

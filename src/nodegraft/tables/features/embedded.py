@@ -43,12 +43,7 @@ class EmbeddedText(ColumnEncoder):
 
     @classmethod
     def of(cls, columns: tuple[str, ...], encoder: str) -> "EmbeddedText":
-        """Create an encoder that stores version and fingerprint of the installed model.
-
-        Args:
-            columns: Names of the text columns.
-            encoder: Name of the text encoder.
-        """
+        """Create an encoder that stores version and fingerprint of the installed model."""
         loaded = LoadedEncoder.load(encoder)
         return cls(columns, encoder, loaded.package, loaded.version, loaded.fingerprint)
 
@@ -62,9 +57,7 @@ class EmbeddedText(ColumnEncoder):
         """Return an embedding vector for each row; equal texts are encoded only once.
 
         Args:
-            table: Table with the text columns.
             keys: Node key of each row, shown in findings.
-            listener: Listener that receives progress events.
             together: Names of all text encoders of the recipe, for error messages.
         """
         texts = joined(table, self.columns)

@@ -55,9 +55,7 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """Encoders in the order of their features: any number for text, one for all number columns, one
-    for each list or category column.
-    """
+    """Encoders in feature order: for text, for all numbers, then for each list or category."""
 
     scales: tuple[float, ...]
     """Factor by which each encoder's features are multiplied."""

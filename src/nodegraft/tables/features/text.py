@@ -176,8 +176,6 @@ class TextColumns(ColumnEncoder):
         """Fit an encoder on text columns of a table.
 
         Args:
-            table: Table with the columns.
-            columns: Names of the text columns.
             vectoriser: Unfitted vectoriser, which this call fits.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))

@@ -30,9 +30,7 @@ class Propagation:
     """Folder of the layers :math:`SX, S^2X` …"""
 
     computed: int
-    """Number of blocks that this run computed in all layers together; others were already on
-    disk.
-    """
+    """Number of blocks that were not yet on disk, in all layers together."""
 
 
 def propagate(
@@ -87,7 +85,6 @@ def fill_layer(
     Args:
         work: Layer to compute; its field `blocks` is ignored.
         executor: Executor that computes the blocks; None to compute them in this process.
-        listener: Listener that receives the progress.
         stage: Name of the layer in progress messages.
     """
     run = (executor or ThisProcess()).run
@@ -117,9 +114,7 @@ class Encoded:
     """Folder of the network's last layer, which contains the embeddings."""
 
     computed: int
-    """Number of blocks that this run computed in all layers together; others were already on
-    disk.
-    """
+    """Number of blocks that were not yet on disk, in all layers together."""
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
@@ -157,7 +152,6 @@ def encode(
         folder: Folder for the embeddings; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
-        listener: Listener that receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:

@@ -249,7 +249,6 @@ class LayerFiles:
         Args:
             compute: Function that computes and writes the blocks with the given numbers; it yields
                 the number of each block whose rows are on disk.
-            listener: Listener that receives the progress.
             stage: Name of the layer in progress messages.
         """
         whole = self.rows.matrix()

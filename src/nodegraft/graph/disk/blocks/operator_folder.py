@@ -23,9 +23,7 @@ ROOTS = "roots.npy"
 ROOTS_AT_ONCE = 1 << 20
 
 FORMAT = 1
-"""Format version of layer files. Increase it when rows are computed or written differently, so that
-files of an older version are ignored.
-"""
+"""Format version of layer files. Increase it to make old files be ignored."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class LoadedDataset:
     """Class of each labelled node."""
 
     setting: Setting
-    """Default number of classes of each role; a run can override it."""
+    """Default number of classes of each role (base, novel …), which a run can override."""
 
     groups: Groups | None = None
     """Group number of each row. Near-duplicates share a group, which a split never divides."""

@@ -31,8 +31,7 @@ class Effect:
     """Name of the method."""
 
     difference: float
-    """Accuracy of the method after the last session minus that of the best method; mean over
-    seeds."""
+    """Accuracy after the last session minus that of the best method; mean over seeds."""
 
     half_width: float
     """Half the width of the 95 % interval of `difference`."""
