@@ -138,7 +138,6 @@ def version_named(service: Service, name: VersionName) -> Version:
     """Return the version with a number or name; refuse a pruned version.
 
     Args:
-        service: Service whose store has the version.
         name: Number of the version, or one of the names in :data:`VersionName`.
     """
     store = service.store

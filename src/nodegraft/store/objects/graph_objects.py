@@ -99,11 +99,7 @@ class GraphObjects:
             raise CheckpointError(f"Object {name} describes no graph: {error}.") from error
 
     def base_of(self, name: str) -> str | None:
-        """Return the name of the graph whose heat diffusion is reused; None if none is reused.
-
-        Args:
-            name: Name of the object that stores the graph.
-        """
+        """Return the name of the graph whose heat diffusion is reused; None if none is reused."""
         base: str | None = self._objects.document(name).get(BASE)
         return base
 
