@@ -210,7 +210,7 @@ class Purge:
         )
 
     def _rows(self, versions: Sequence[Version], intent: Intent) -> list[Version]:
-        """Return the rows of the refitted versions; the first row lists all old versions as pruned.
+        """Return the rows of the refitted versions; the first also records the prune.
 
         Args:
             versions: Refitted versions, numbered like the versions that they replace.
