@@ -96,8 +96,8 @@ class Predictions(Tabular):
     def top(self) -> list[list[str]]:
         """Most probable classes of each node, the most probable first; empty for an unknown key."""
         names = np.array([*self.names, None], dtype=object)
-        found = zip(names[self.columns].tolist(), self.is_found, strict=True)
-        return [classes if there else [] for classes, there in found]
+        pairs = zip(names[self.columns].tolist(), self.is_found, strict=True)
+        return [classes if there else [] for classes, there in pairs]
 
     @property
     def leaves(self) -> list[str | None]:
@@ -122,9 +122,11 @@ class Predictions(Tabular):
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """P(class | the node belongs to a known class) of each node's predicted class, or of the
-        most probable class if the prediction is withheld. For an ancestor in the class tree, it is
-        the sum over the classes below."""
+        """P(class | the node belongs to a known class) of each node's predicted class.
+
+        For an ancestor in the class tree, this is the sum over the classes below. For a withheld
+        prediction, it is that of the most probable class.
+        """
         return self.answer_probability
 
     @property
@@ -391,12 +393,14 @@ def predict_in_blocks(
     tree = (state.ancestors if use_tree else None, min_confidence)
 
     def block(start: int, stop: int) -> Predictions:
-        wanted = rows[start:stop]
-        is_match = wanted >= 0
-        best = best_classes(state.model, view, wanted[is_match], top, thresholds, *tree)
+        block_rows = rows[start:stop]
+        is_match = block_rows >= 0
+        best = best_classes(state.model, view, block_rows[is_match], top, thresholds, *tree)
         answers = best.answers or TreeAnswers(best.columns[:, 0], best.probabilities[:, 0])
         nodes = (
-            state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
+            state.graph.keys_of(block_rows)
+            if keys is None
+            else list(keys[start : start + block_rows.size])
         )
         sets = iter(best.sets or ())
         return Predictions(
@@ -443,12 +447,12 @@ def predict_new_rows(
     )
 
 
-def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
+def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -> NDArray[Any]:
     """Expand an array of values of found nodes to all nodes; fill in a value for missing nodes."""
-    if found.all():
+    if is_found.all():
         return values
-    expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
-    expanded[found] = values
+    expanded = np.full((is_found.size, *values.shape[1:]), other, dtype=values.dtype)
+    expanded[is_found] = values
     return expanded
 
 

@@ -42,7 +42,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])
     names = state.model.classes_
-    found = [
+    nodes = [
         Suggestion(
             graph.keys_of(rows[[place]])[0],
             names[best[place, 0]],
@@ -52,7 +52,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
         )
         for place, size in _centres(vectors_of(state, rows), unsure, min(count, rows.size))
     ]
-    return sorted(found, key=lambda node: (-node.similar_nodes, -node.uncertainty))
+    return sorted(nodes, key=lambda node: (-node.similar_nodes, -node.uncertainty))
 
 
 def _centres(
@@ -173,7 +173,6 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
 
     Args:
         vectors: Embeddings; the first rows are those of unknown nodes.
-        unknown: Number of unknown nodes.
     """
     # Import here, because scikit-learn is slow to import.
     from sklearn.cluster import HDBSCAN

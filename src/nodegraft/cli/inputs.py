@@ -75,7 +75,6 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
 
     Args:
         text: Keys; a key that contains a comma is quoted, as in a CSV file.
-        graph: Graph whose key type is used.
         must_exist: Whether to raise an error that lists all keys that are not in the graph.
     """
     from nodegraft.graph.keys import integer_key, integer_key_or_text
@@ -144,9 +143,6 @@ def keys_in_table(
     """Read node keys from a table, and convert them to the graph's key type.
 
     Args:
-        table: Path or URL of the table.
-        key: Column with the node key.
-        graph: Graph whose key type is used.
         delimiter: Column separator of a CSV file; None to detect it.
     """
     from nodegraft.graph.keys import integer_key_or_text
@@ -164,23 +160,25 @@ def keys_in_table(
     return keys
 
 
-def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
+def labels_from(store: "Store", options: "LabelOptions") -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
     This function accepts unknown keys: the change reports them together with other problems.
     """
     graph = store.graph()
-    if given.labels is not None:
-        if given.name or given.nodes:
+    if options.labels is not None:
+        if options.name or options.nodes:
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
         delimiter = store.table_options.get("delimiter")
-        return labels_in_table(given.labels, graph, given.key, given.label, given.repair, delimiter)
-    if not (given.name and given.nodes):
+        return labels_in_table(
+            options.labels, graph, options.key, options.label, options.repair, delimiter
+        )
+    if not (options.name and options.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {given.name: keys_from(given.nodes, graph, must_exist=False)}
+    return {options.name: keys_from(options.nodes, graph, must_exist=False)}
 
 
 def labels_in_table(
@@ -189,10 +187,6 @@ def labels_in_table(
     """Read class name -> keys from a table; refuse a table without labels.
 
     Args:
-        table: Path or URL of the table.
-        graph: Graph whose key type is used.
-        key: Column with the node key.
-        label: Column with the class name.
         repair: Whether to correct or drop invalid rows.
         delimiter: Column separator of a CSV file; None to detect it.
     """

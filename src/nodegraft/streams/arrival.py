@@ -51,10 +51,10 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
                 rest = generator.permutation(np.setdiff1d(split.members[name], rows))
                 for part, latest in ((rows, split.num_sessions - 1), (rest, index)):
                     if arrival == "mixed":
-                        drawn = _equal_shares(part.size, split.num_sessions)
+                        counts = _equal_shares(part.size, split.num_sessions)
                     else:
-                        drawn = _around(index, part.size)
-                    entry[part] = drawn.clip(0, latest)
+                        counts = _around(index, part.size)
+                    entry[part] = counts.clip(0, latest)
     return entry
 
 
@@ -62,19 +62,13 @@ def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
     """Return a graph without edges between nodes of different sessions (arrival ``"isolated"``).
 
     Args:
-        graph: Graph with all edges.
         entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 
 def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
-    """Return a graph without features and edges of hidden nodes; row numbers do not change.
-
-    Args:
-        graph: Graph with all features and edges.
-        visible: Rows of the visible nodes.
-    """
+    """Return a graph without features and edges of hidden nodes; row numbers do not change."""
     stays = np.zeros(graph.num_nodes, dtype=bool)
     stays[visible] = True
     if stays.all():
@@ -85,11 +79,11 @@ def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
         entries = np.repeat(stays, counts)
         ends = np.concatenate(([0], np.cumsum(np.where(stays, counts, 0))))
         parts = features.data[entries], features.indices[entries], ends
-        shown = csr_array(parts, shape=features.shape)
+        matrix = csr_array(parts, shape=features.shape)
     else:
-        shown = np.where(stays[:, None], features, features.dtype.type(0))
+        matrix = np.where(stays[:, None], features, features.dtype.type(0))
     bare = graph.keeping_edges(lambda source, target: stays[source] & stays[target])
-    return bare.with_features(shown)
+    return bare.with_features(matrix)
 
 
 def _around(session: int, count: int) -> NDArray[np.int64]:

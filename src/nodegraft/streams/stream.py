@@ -134,8 +134,8 @@ class ClassStream:
     def _rehearsed(self) -> Sessions:
         # Methods can read this graph, so it must not contain nodes that the rehearsal hides.
         sessions = self.rehearsal()._sessions
-        shown = np.flatnonzero(sessions.entry < len(sessions))
-        return replace(sessions, graph=without_hidden_nodes(sessions.graph, shown))
+        visible = np.flatnonzero(sessions.entry < len(sessions))
+        return replace(sessions, graph=without_hidden_nodes(sessions.graph, visible))
 
     def rehearsal(self) -> "ClassStream":
         """Return a stream for choosing hyper-parameters, with validation classes as novel classes.
@@ -182,10 +182,6 @@ def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
     """Return the rows of a graph in a random order that depends only on keys and seed.
 
     In raw files neighbouring rows often have the same class, so row numbers would leak the class.
-
-    Args:
-        graph: Graph whose rows are ordered.
-        seed: Seed of the random order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

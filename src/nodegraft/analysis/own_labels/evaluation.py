@@ -34,15 +34,13 @@ def evaluate_methods(
     """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
-        state: Version whose graph and labels are used.
         number: Number of the version.
         methods: Names of methods; None for the store's own method and :data:`METHODS`.
-        seeds: Number of seeds.
         shots: Number of labels per new class.
     """
     validate_value("seeds", seeds, PositiveInt)
-    chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
-    names = list(dict.fromkeys(chosen))
+    names = several(methods, "methods") if methods else [state.model.name, *METHODS]
+    names = list(dict.fromkeys(names))
     parameters = {name: _parameters(state.model, name) for name in names}
     plan = make_plan({name: len(own.all) for name, own in state.labels.items()}, shots)
     results_of: dict[str, list[StreamResult]] = {name: [] for name in names}
@@ -60,7 +58,7 @@ def evaluate_methods(
         MethodResult(name, tuple(streams), tuple(measures_of[name]))
         for name, streams in results_of.items()
     ]
-    return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
+    return Evaluation(number, plan, tuple(sorted(results, key=lambda result: -result.last.mean)))
 
 
 class _Within(Listener):

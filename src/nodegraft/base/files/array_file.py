@@ -143,11 +143,7 @@ class ArrayWriter:
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Return the array in a file, memory-mapped.
-
-    Args:
-        stored: Expected type and shape of the array.
-    """
+    """Return the array in a file, memory-mapped."""
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
         raise DamagedFileError(path, "it is too short or too long")
@@ -165,10 +161,10 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()
-    seen = str(path), stored.digest, about.st_ino, about.st_mtime_ns
-    if array.nbytes <= CHECKED_BYTES and seen not in _checked:
+    identity = str(path), stored.digest, about.st_ino, about.st_mtime_ns
+    if array.nbytes <= CHECKED_BYTES and identity not in _checked:
         require_unchanged(path, array, stored)
-        _checked.add(seen)
+        _checked.add(identity)
     return array
 
 

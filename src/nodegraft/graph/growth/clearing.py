@@ -39,15 +39,14 @@ def clear_stale(
     read.
 
     Args:
-        view: Graph or view whose cached rows are recomputed.
         most: Approximate maximum number of rows to recompute, which limits memory; None for no
             limit.
         until: Function that is called repeatedly; the recomputation stops when it returns True.
     """
     start, rows = perf_counter(), 0
     while (most is None or rows < most) and not until():
-        made = view.refresh(SLICE)
-        if not made:
+        count = view.refresh(SLICE)
+        if not count:
             break
-        rows += made
+        rows += count
     return Cleared(rows, perf_counter() - start)

@@ -37,7 +37,6 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
     after training, to give each point its class.
 
     Args:
-        job: Job that defines the method and the stream.
         after: Number of the last session that the method learns.
     """
     stream, model = job.stream(loaded), job.make_model()
@@ -118,9 +117,9 @@ def _embed(model: Method, session: Session, rows: NDArray[np.int64]) -> Matrix:
 
 
 def _prototypes(model: Method, session: Session, stream: ClassStream) -> list[Matrix]:
-    taught = stream.split.train | stream.split.support
+    labels = stream.split.train | stream.split.support
     return [
-        np.asarray(_embed(model, session, taught[name]).mean(axis=0)).reshape(1, -1)
+        np.asarray(_embed(model, session, labels[name]).mean(axis=0)).reshape(1, -1)
         for name in session.query
     ]
 

@@ -27,11 +27,7 @@ def walk_matrix(view: GraphView) -> "csr_array[Any]":
 
 
 def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
-    """Return the filtered features of nodes for each channel.
-
-    Args:
-        places: Positions of the nodes in the view.
-    """
+    """Return the filtered features of nodes for each channel."""
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     once = walk @ features
     powers = features[places], once[places], walk[places] @ once
@@ -85,8 +81,8 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
         return dual_ridge(gram / scale, counts, penalty).coefficients / scale
     one_hot = np.repeat(np.eye(counts.size), counts, axis=0)
     system = gram / scale + 1e-8 * np.eye(len(gram))
-    found: Floats = solve(system, one_hot, assume_a="pos") / scale
-    return found
+    weights: Floats = solve(system, one_hot, assume_a="pos") / scale
+    return weights
 
 
 def similarities(predictions: Floats, entropy: float) -> Floats:

@@ -46,7 +46,6 @@ class Encoder(nn.Module):
         """Return embeddings of the centre nodes of a neighbourhood.
 
         Args:
-            neighbourhood: Visible neighbourhood of the nodes within :attr:`hops` hops.
             dropout: Dropout rate of hidden values, from 0 to below 1.
             generator: Random generator for dropout; None disables dropout.
         """
@@ -82,9 +81,9 @@ def embed_rows(
         hops: Number of hops that the network needs, one for each layer.
     """
     if isinstance(network, Encoder) and not torch.is_grad_enabled():
-        kept = _kept(network, view)
-        if kept is not None:
-            return torch.from_numpy(kept[view.positions(rows)])
+        stored_rows = _kept(network, view)
+        if stored_rows is not None:
+            return torch.from_numpy(stored_rows[view.positions(rows)])
     neighbourhood, places = view.around(rows, hops)
     return network(neighbourhood)[torch.from_numpy(places)]
 
@@ -102,7 +101,6 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
     are also as slow here as a sparse product; this function needs only 16 random bits per value.
 
     Args:
-        hidden: Values of any shape.
         rate: Share of values that is set to 0, from 0 to below 1. The others are scaled up to keep
             the mean.
         generator: Random generator; None disables dropout.
@@ -110,8 +108,8 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
     if rate == 0.0 or generator is None:
         return hidden
     draws = generator.integers(1 << 16, size=tuple(hidden.shape), dtype=np.uint16)
-    kept = torch.from_numpy(draws >= round(rate * (1 << 16)))
-    return hidden * kept / (1.0 - rate)
+    is_kept = torch.from_numpy(draws >= round(rate * (1 << 16)))
+    return hidden * is_kept / (1.0 - rate)
 
 
 class GCN(Encoder):

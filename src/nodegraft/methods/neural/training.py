@@ -230,8 +230,8 @@ class MetaTraining:
         """Return the optimiser, with weight decay for all but the ``undecayed`` weights."""
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
-        drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]
-        return adam(drawn, self.learning_rate, self.weight_decay, free)
+        decayed = [weight for name, weight in named if not name.startswith(self.undecayed)]
+        return adam(decayed, self.learning_rate, self.weight_decay, free)
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
@@ -244,14 +244,15 @@ def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -
 
     Args:
         tasks: Supports of each task, oldest task first; a class with one node gets no query.
-        generator: Random generator that selects the queries.
     """
     supports: list[NodeLabels] = []
     queries: dict[str, NDArray[np.int64]] = {}
     for task in tasks:
-        drawn = {name: generator.permutation(rows) for name, rows in task.items()}
-        queries |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
-        supports.append(NodeLabels({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
+        shuffled = {name: generator.permutation(rows) for name, rows in task.items()}
+        queries |= {name: rows[:1] for name, rows in shuffled.items() if rows.size > 1}
+        supports.append(
+            NodeLabels({name: rows[rows.size > 1 :] for name, rows in shuffled.items()})
+        )
     return Episode(tuple(supports), NodeLabels(queries))
 
 
@@ -279,7 +280,6 @@ def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> f
 
     Args:
         scores: Scores: one row for each of ``query.rows()``, one column for each name.
-        query: Queries with their true classes.
         names: Class names, in the order of the columns.
     """
     predicted = scores.argmax(dim=1).numpy()

@@ -18,11 +18,7 @@ TOLERANCE = 1e-5
 
 
 def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
-    """Require that predictions of a saved model do not depend on the order of the tables.
-
-    Args:
-        seed: Random seed of the order of nodes, edges and labels.
-    """
+    """Require that predictions of a saved model do not depend on the order of the tables."""
     model, draws = case.taught(), np.random.default_rng(seed)
     loaded, moved = _reloaded(model), shuffled(case.graph, draws)
     _expect_same(model, case.graph, loaded, moved, "rows in another order")
@@ -38,11 +34,7 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
 
 
 def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
-    """Require equal predictions whether new nodes are appended to a table or inserted into it.
-
-    Args:
-        seed: Random seed of the positions and features of the new nodes.
-    """
+    """Require equal predictions whether new nodes are appended to a table or inserted into it."""
     model, draws = case.taught(), np.random.default_rng(seed)
     features = draws.random((30, case.graph.num_features)).astype(np.float32)
     ends = draws.choice(np.array(case.graph.keys_of(case.graph.rows), dtype=object), 30)
@@ -55,18 +47,15 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
     """Require that a model can be used on a graph from which nodes were removed.
 
     If it needs the removed nodes, it may raise an error that names them.
-
-    Args:
-        seed: Random seed of the choice of removed nodes.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     graph = case.graph
-    taught = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
-    free = np.setdiff1d(graph.rows, taught)
-    gone = draws.permutation(free)[:20]
-    smaller = part(graph, np.setdiff1d(graph.rows, gone))
+    labelled_rows = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
+    free = np.setdiff1d(graph.rows, labelled_rows)
+    removed_rows = draws.permutation(free)[:20]
+    smaller = part(graph, np.setdiff1d(graph.rows, removed_rows))
     _expect_same(model, smaller, _reloaded(model), shuffled(smaller, draws), "nodes removed")
-    lost = graph.keys_of(taught)[-1]
+    lost = graph.keys_of(labelled_rows)[-1]
     without = part(graph, np.setdiff1d(graph.rows, graph.rows_of([lost])))
     try:
         answers = model.predict_proba(without, without.keys_of(without.rows))
@@ -76,11 +65,7 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
 
 
 def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
-    """Return a graph with equal nodes and edges in random order.
-
-    Args:
-        draws: Random generator for the order.
-    """
+    """Return a graph with equal nodes and edges in random order."""
     return part(graph, draws.permutation(graph.rows), draws)
 
 
@@ -91,8 +76,8 @@ def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | Non
         draws: Random generator for the order of edges; None to keep their order.
     """
     source, target = graph.edges()
-    kept = np.isin(source, rows) & np.isin(target, rows)
-    ends = np.stack((source[kept], target[kept]), axis=1)
+    is_inside = np.isin(source, rows) & np.isin(target, rows)
+    ends = np.stack((source[is_inside], target[is_inside]), axis=1)
     if draws is not None:
         ends = draws.permuted(draws.permutation(ends), axis=1)
     pairs = [tuple(graph.keys_of(pair)) for pair in ends]

@@ -103,7 +103,7 @@ def build_graph(
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
     check_key_type(key_type)
-    chosen = FeatureChoice.of(
+    choice = FeatureChoice.of(
         text=text,
         features=features,
         categories=categories,
@@ -123,24 +123,24 @@ def build_graph(
         "key_type": key_type,
         "columns": columns,
         "directed": one_way,
-        "chosen": chosen.to_json(),
+        "chosen": choice.to_json(),
         "delimiter": delimiter,
     }
     # Use half of the limit, because a table batch and the records to sort are in memory at once.
     memory //= 2
-    table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
-    joined = None
+    table = stream_source(nodes, "nodes", memory, (*choice.text_columns, key), delimiter)
+    edge_table = None
     if edges is not None:
-        joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
-    chosen = chosen.expanded(table, (key, LABEL))
+        edge_table = stream_source(edges, "edges", memory, columns.texts, delimiter)
+    choice = choice.expanded(table, (key, LABEL))
     # Check column names before the slow steps, so that a wrong name is reported immediately.
-    require_columns([(table, (key, *chosen.columns)), (joined, columns)])
+    require_columns([(table, (key, *choice.columns)), (edge_table, columns)])
     if not len(table):
         key_column(table, key)
-    table, joined = in_one_key_type([(table, (key,)), (joined, columns.ends)], key_type)
+    table, edge_table = in_one_key_type([(table, (key,)), (edge_table, columns.ends)], key_type)
     try:
         build = _Build(BuildFolder(Path(folder), request), table, key, memory, repair, listener)
-        return build.run(chosen, joined, columns, one_way)
+        return build.run(choice, edge_table, columns, one_way)
     except OSError as error:
         raise CheckpointError(
             f"{folder} cannot be written: {error}. Run the same build again to resume."
@@ -176,7 +176,7 @@ class _Build:
 
     def run(
         self,
-        chosen: FeatureChoice,
+        choice: FeatureChoice,
         edges: SourceTable | None,
         columns: EdgeColumns,
         directed: bool | Iterable[str],
@@ -186,14 +186,16 @@ class _Build:
         keys = folder.finished("keys") or self._write_keys()
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
         self._report(keys)
-        found, recipe = mapped_keys(folder, keys.arrays), self._recipe(chosen)
-        features = folder.finished("features") or self._write_features(recipe, found)
+        node_keys, recipe = mapped_keys(folder, keys.arrays), self._recipe(choice)
+        features = folder.finished("features") or self._write_features(recipe, node_keys)
         self._report(features)
-        joined = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
-        report = self._report(joined, joined.document["num_edges"], recipe.num_features)
-        arrays = {**keys.arrays, **features.arrays, **joined.arrays}
-        relations = tuple(joined.document["relations"])
-        sizes = len(found), recipe.num_features
+        edge_step = folder.finished("edges") or self._write_edges(
+            node_keys, edges, columns, directed
+        )
+        report = self._report(edge_step, edge_step.document["num_edges"], recipe.num_features)
+        arrays = {**keys.arrays, **features.arrays, **edge_step.arrays}
+        relations = tuple(edge_step.document["relations"])
+        sizes = len(node_keys), recipe.num_features
         folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
         return Tables(load_graph(folder.place), report)
 
@@ -218,11 +220,11 @@ class _Build:
         batches = (stored_keys(batch, self._key) for batch in table.batches(self._key))
         return write_keys(self._folder, batches, len(table), self._memory, self._listener)
 
-    def _recipe(self, chosen: FeatureChoice) -> FeatureRecipe:
+    def _recipe(self, choice: FeatureChoice) -> FeatureRecipe:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(place, *chosen.fitted(self._table, self._key).state())
+            write_bundle(place, *choice.fitted(self._table, self._key).state())
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 
@@ -239,11 +241,11 @@ class _Build:
     ) -> Step:
         expected = 0 if table is None else len(table)
         sorter = EdgeSorter(self._folder, len(keys), columns, directed, self._memory, expected)
-        done = 0
+        number = 0
         for batch in () if table is None else table.batches(*filter(None, columns)):
             sorter.add(read_edges(batch, columns, keys))
-            done += len(batch)
-            self._listener.step("edges", done, expected)
+            number += len(batch)
+            self._listener.step("edges", number, expected)
         arrays, relations, num_edges, findings = sorter.write()
         return self._finish("edges", arrays, findings, relations=relations, num_edges=num_edges)
 

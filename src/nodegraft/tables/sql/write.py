@@ -64,11 +64,11 @@ def _write_duckdb(place: DatabasePlace, rows: Iterator[Any], schema: Any, replac
         connection.begin()
         connection.register("_nodegraft_rows", schema.empty_table())
         table_schema, _, table = place.selection.rpartition(".")
-        found = connection.execute(
+        tables = connection.execute(
             "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND schema_name = ?",
             [table, table_schema or "main"],
         ).fetchone()
-        if found[0] and not replace:
+        if tables[0] and not replace:
             raise _taken(place)
         create = "CREATE OR REPLACE" if replace else "CREATE"
         connection.execute(f"{create} TABLE {name} AS FROM _nodegraft_rows")
