@@ -28,6 +28,7 @@ from nodegraft.tables.data_report import DataReport, Finding, finding, require_u
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
@@ -80,7 +81,7 @@ def read_tables(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,

@@ -31,6 +31,7 @@ from nodegraft.tables.disk.keys import mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
@@ -60,7 +61,7 @@ def build_graph(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,

@@ -23,7 +23,13 @@ from nodegraft.tables.features.embedded import EmbeddedText
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
-from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined
+from nodegraft.tables.features.text import (
+    FEWEST_DOCUMENTS,
+    TextColumns,
+    TextVectoriser,
+    joined,
+    refuse_unused_options,
+)
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.node_texts import NodeTexts
 
@@ -71,7 +77,7 @@ class FeatureRecipe:
         features: str | Iterable[str] = (),
         categories: str | Iterable[str] = (),
         encoder: str | Iterable[str] = TFIDF,
-        min_documents: int = 3,
+        min_documents: int = FEWEST_DOCUMENTS,
         stop_words: Literal["english"] | None = None,
     ) -> "FeatureRecipe":
         """Fit encoders on a node table.
@@ -90,7 +96,9 @@ class FeatureRecipe:
                 words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
-        texts, given = column_names(text), column_names(features)
+        texts, given, names = column_names(text), column_names(features), column_names(encoder)
+        if not texts or TFIDF not in names:
+            refuse_unused_options(min_documents, stop_words)
         lists = [name for name in given if is_list(source.column(name))]
         numbers = tuple(name for name in given if name not in lists)
         encoders: list[ColumnEncoder] = []
@@ -98,7 +106,7 @@ class FeatureRecipe:
         with problems.collect():
             if texts:
                 words = TextVectoriser(min_documents, stop_words=stop_words)
-                encoders += _text_encoders(source, texts, column_names(encoder), words)
+                encoders += _text_encoders(source, texts, names, words)
         with problems.collect():
             if numbers:
                 encoders.append(NumberColumns.fit(source, numbers))
