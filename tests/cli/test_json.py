@@ -31,6 +31,7 @@ SEARCH = 'method = "sgc-mean"\ndatasets = ["synthetic"]\nseeds = [0]\ntrials = 1
 SEARCH += 'arrival = "with-class"\n[space]\nhops = [0, 1]\n'
 BENCH = "lab bench suite.toml"
 RENAME = "rename shop hats caps"
+MOVE = "move shop hats --parent wear"
 BUILD = f"build nodes.parquet edges.parquet --out graph {' '.join(INIT[:6])} --text text"
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -48,6 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "rename": (RENAME,),
     "merge": ("add shop --class x --nodes hats7 --override t", "merge shop hats x --into all"),
     "split": ("split shop hats --into a=hats1 --into b=hats2 --override t",),
+    "move": (MOVE,),
     "refit": ("refit shop",),
     "history": ("history shop",),
     "diff": (RENAME, "diff shop 1 2"),
@@ -56,6 +58,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "discard": (RENAME, "discard shop"),
     "undo": (RENAME, "undo shop"),
     "predict": ("predict shop --nodes hats7,no --missing null --top 2",),
+    "classes": (MOVE, "classes shop --version 2"),
     "explain": ("explain shop hats7",),
     "audit": ("audit shop",),
     "suggest": ("suggest small",),

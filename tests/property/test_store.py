@@ -60,21 +60,53 @@ class Plain:
 
     classes: dict[str, frozenset[Key]]
     sessions: dict[str, int]
+    parents: dict[str, str]
 
     def done(self, change: Change, labels: StoreLabels) -> "Plain | None":
         method = getattr(self, change.action)
         result: Plain | None = method(labels, **change.detail)
-        return result
+        return result and result.pruned()
+
+    def pruned(self) -> "Plain | None":
+        """Without groups that have no class below them; None if a class is its own ancestor."""
+        parents = self.parents
+        while unused := parents.keys() - self.classes.keys() - set(parents.values()):
+            parents = {child: up for child, up in parents.items() if child not in unused}
+        left = dict(parents)
+        while tops := left.keys() - left.values():
+            left = {child: up for child, up in left.items() if child not in tops}
+        return None if left else replace(self, parents=parents)
+
+    def above(self, name: str) -> list[str]:
+        """The ancestors of a class, the lowest first."""
+        up = self.parents.get(name)
+        return [] if up is None else [up, *self.above(up)]
+
+    @property
+    def groups(self) -> set[str]:
+        return {*self.parents, *self.parents.values()} - self.classes.keys()
+
+    def lifted(self, name: str) -> "Plain":
+        """Without a class in the tree: its children are below what it was below."""
+        up = self.parents.get(name)
+        moved = {child: up if old == name else old for child, old in self.parents.items()}
+        left = {child: new for child, new in moved.items() if child != name and new is not None}
+        return replace(self, parents=left)
 
     def without(self, *gone: str) -> "Plain":
         left = [name for name in self.classes if name not in gone]
         return Plain(
             {name: self.classes[name] for name in left},
             {name: self.sessions[name] for name in left},
+            self.parents,
         )
 
     def with_class(self, name: str, keys: Iterable[Key], session: int) -> "Plain":
-        return Plain({**self.classes, name: frozenset(keys)}, {**self.sessions, name: session})
+        return replace(
+            self,
+            classes={**self.classes, name: frozenset(keys)},
+            sessions={**self.sessions, name: session},
+        )
 
     @property
     def owned(self) -> frozenset[Key]:
@@ -84,14 +116,25 @@ class Plain:
         every = [key for keys in new.values() for key in keys]
         return all(new.values()) and len(set(every)) == len(every) and self.owned.isdisjoint(every)
 
-    def add(self, _: StoreLabels, classes: dict[str, list[Key]]) -> "Plain | None":
+    def add(
+        self, _: StoreLabels, classes: dict[str, list[Key]], parent: str | None = None
+    ) -> "Plain | None":
         known = [name for name in classes if name in self.classes or not name.strip()]
         if known or not classes or not self.fits(classes):
             return None
         plain, session = self, max(self.sessions.values(), default=-1) + 1
         for name, keys in classes.items():
             plain = plain.with_class(name, keys, session)
-        return plain
+        return plain if parent is None else plain.move(_, dict.fromkeys(classes, parent))
+
+    def move(self, _: StoreLabels, parents: dict[str, str | None]) -> "Plain | None":
+        if not all(name is None or name.strip() for name in parents.values()):
+            return None
+        both: dict[str, str | None] = {**self.parents, **parents}
+        moved = replace(self, parents={name: up for name, up in both.items() if up is not None})
+        plain = moved.pruned()
+        used = {*self.classes, *self.groups, *(plain.groups if plain else ())}
+        return plain if parents.keys() <= used else None
 
     def label(self, _: StoreLabels, more: dict[str, list[Key]]) -> "Plain | None":
         if not more.keys() <= self.classes.keys() or not self.fits(more):
@@ -114,16 +157,24 @@ class Plain:
         return left and left.label(labels, classes)
 
     def remove(self, _: StoreLabels, names: list[str]) -> "Plain | None":
-        known = set(names) <= self.classes.keys() and set(names) != self.classes.keys()
-        return self.without(*names) if known else None
+        if not set(names) <= self.classes.keys() | self.groups:
+            return None
+        if set(names) >= self.classes.keys():
+            return None
+        plain = self.without(*names)
+        for name in names:
+            plain = plain.lifted(name)
+        return plain
 
     def rename(self, _: StoreLabels, old: str, new: str) -> "Plain | None":
-        if old not in self.classes or new in self.classes or not new.strip():
+        every = self.classes.keys() | self.groups
+        if old not in every or new in every or not new.strip():
             return None
-        called = {name: new if name == old else name for name in self.classes}
+        called = {name: new if name == old else name for name in every}
         return Plain(
             {called[name]: keys for name, keys in self.classes.items()},
             {called[name]: session for name, session in self.sessions.items()},
+            {called[child]: called[up] for child, up in self.parents.items()},
         )
 
     def merge(self, _: StoreLabels, names: list[str], into: str) -> "Plain | None":
@@ -132,18 +183,33 @@ class Plain:
             return None
         both = frozenset[Key]().union(*(self.classes[name] for name in names))
         session = min(self.sessions[name] for name in names)
-        return self.without(*names).with_class(into, both, session)
+        parts = {*names, *({into} & self.groups)}
+        common = set[str].intersection(*(set(self.above(name)) for name in parts))
+        parents = {
+            child: into if up in parts else up
+            for child, up in self.parents.items()
+            if child not in parts
+        }
+        if common:
+            parents[into] = max(common, key=lambda name: len(self.above(name)))
+        merged = self.without(*names).with_class(into, both, session)
+        return replace(merged, parents=parents)
 
     def split(self, _: StoreLabels, name: str, parts: dict[str, list[Key]]) -> "Plain | None":
-        if name not in self.classes or len(parts) < 2:
+        if name not in self.classes or len(parts) < 2 or self.groups & parts.keys():
             return None
         new = self.without(name).add(_, parts)
         if new is None:
             return None
-        return replace(new, sessions={**new.sessions, **dict.fromkeys(parts, self.sessions[name])})
+        if name not in parts:
+            new = new.lifted(name)
+        up = self.parents.get(name)
+        below = {} if up is None else dict.fromkeys(parts, up)
+        sessions = {**new.sessions, **dict.fromkeys(parts, self.sessions[name])}
+        return replace(new, sessions=sessions, parents={**new.parents, **below})
 
 
-NOTHING = Plain({}, {})
+NOTHING = Plain({}, {}, {})
 
 
 def again(change: Change) -> Change:
@@ -168,7 +234,9 @@ def check_roles(before: StoreLabels, after: StoreLabels, change: Change) -> None
             part: [] if whole.held_out and set(keys) <= set(whole.held_out) else [detail["name"]]
             for part, keys in detail["parts"].items()
         }
-    given = next((some for some in detail.values() if isinstance(some, dict)), {})
+    given: dict[str, list[Key]] = next(
+        (detail[name] for name in ("classes", "more", "parts") if name in detail), {}
+    )
     for name, one in after.items():
         fresh = set(given.get(name, ()))
         if origins.get(name):
@@ -257,13 +325,38 @@ class LabelsMachine(RuleBasedStateMachine):
     def is_other(self, name: str, key: Key) -> bool:
         return key not in self.plain.classes.get(name, ())
 
+    @rule(data=st.data(), parent=names, some=many)
+    def add_below(self, data: st.DataObject, parent: str, some: list[int]) -> None:
+        new = {name: self.keys(some, False) for name in NAMES if name not in self.plain.classes}
+        name = data.draw(st.sampled_from(sorted(new)))
+        if new[name]:
+            self.do("add", classes={name: new[name]}, parent=parent)
+
+    @rule(parents=st.dictionaries(names, st.none() | names, max_size=3), known=mostly)
+    def move(self, parents: dict[str, str | None], known: bool) -> None:
+        every = {*self.plain.classes, *self.plain.groups}
+        self.do(
+            "move",
+            parents={name: up for name, up in parents.items() if not known or name in every},
+        )
+
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         self.do("remove", names=self.classes(data))
 
+    @rule(data=st.data())
+    def remove_a_group(self, data: st.DataObject) -> None:
+        if self.plain.groups:
+            self.do("remove", names=[data.draw(st.sampled_from(sorted(self.plain.groups)))])
+
     @rule(data=st.data(), new=names)
     def rename(self, data: st.DataObject, new: str) -> None:
         self.do("rename", old=self.classes(data, 1)[0], new=new)
+
+    @rule(data=st.data(), new=names)
+    def rename_a_group(self, data: st.DataObject, new: str) -> None:
+        if self.plain.groups:
+            self.do("rename", old=data.draw(st.sampled_from(sorted(self.plain.groups))), new=new)
 
     @rule(data=st.data(), new=names, is_new=mostly)
     def merge(self, data: st.DataObject, new: str, is_new: bool) -> None:
@@ -315,6 +408,7 @@ class LabelsMachine(RuleBasedStateMachine):
         assert list(self.labels) == list(self.plain.classes)
         assert {name: frozenset(one.all) for name, one in self.labels.items()} == self.plain.classes
         assert self.labels.sessions == self.plain.sessions
+        assert dict(self.labels.tree) == self.plain.parents
 
     @invariant()
     def a_node_has_one_class(self) -> None:
@@ -362,7 +456,11 @@ class StoreMachine(RuleBasedStateMachine):
         change, before = Change(action, detail), self.labels
         try:
             expected = change.applied(before)
+            # Moving a class to where it is would change nothing, so the store refuses it.
+            is_refused = expected == before
         except NodegraftError:
+            is_refused = True
+        if is_refused:
             newest = self.store.newest
             with pytest.raises(NodegraftError):
                 self.store.change(change, intent=Intent(override="whatever it costs"))
@@ -401,6 +499,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data(), new=words)
     def rename(self, data: st.DataObject, new: str) -> None:
         self.do("rename", old=self.a_class(data), new=new)
+
+    @rule(data=st.data(), parent=st.none() | words)
+    def move(self, data: st.DataObject, parent: str | None) -> None:
+        self.do("move", parents={self.a_class(data): parent})
 
     @rule(data=st.data(), into=words)
     def merge(self, data: st.DataObject, into: str) -> None:
@@ -472,7 +574,8 @@ class StoreMachine(RuleBasedStateMachine):
         kept = states.put(direct, states.put_graph(direct.graph)[0])
         assert (kept.graph, kept.labels, kept.model) == objects_of(self.store.history()[-1])
         # Neither the order of classes nor when they came is heard in an answer.
-        in_order = StoreLabels({name: last.labels[name] for name in sorted(last.labels)})
+        classes = {name: last.labels[name] for name in sorted(last.labels)}
+        in_order = StoreLabels(classes, last.labels.tree)
         found, wanted = scores(last), scores(first.relabelled(in_order))
         for name in in_order:
             np.testing.assert_array_equal(found[name], wanted[name])

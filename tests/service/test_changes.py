@@ -17,6 +17,8 @@ CHANGES: list[dict[str, Any]] = [
     {"action": "rename", "old": "hats", "new": "headwear"},
     {"action": "merge", "names": ["headwear", "shoes"], "into": "wear"},
     {"action": "remove", "names": ["caps"]},
+    {"action": "add", "classes": {"caps": ["hats9", "hats10"]}, "parent": "goods"},
+    {"action": "move", "parents": {"wear": "goods", "caps": "wear"}},
 ]
 
 
@@ -39,8 +41,12 @@ def test_every_change_is_previewed_and_made(tmp_path: Path) -> None:
             made = client.post("/v1/changes", json=sent)
             assert (made.status_code, made.json()["model_version"]) == (201, number)
             assert made.json()["change"]["action"] == change["action"]
-        known = client.get("/v1/classes?version=candidate").json()["classes"]
-    assert [found["name"] for found in known] == ["wear"]
+        known = client.get("/v1/classes?version=candidate").json()
+    assert {own["name"]: own["parent"] for own in known["classes"]} == {
+        "wear": "goods",
+        "caps": "wear",
+    }
+    assert known["groups"] == [{"name": "goods", "parent": None}]
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,9 @@ def test_every_change_is_previewed_and_made(tmp_path: Path) -> None:
         ({"action": "rename", "old": "socks", "new": "caps"}, 404, "unknown_class"),
         ({"action": "merge", "names": ["hats", "socks"], "into": "hats"}, 404, "unknown_class"),
         ({"action": "rename", "old": "hats", "new": "SHOES"}, 409, "similar_name"),
+        ({"action": "move", "parents": {"socks": "wear"}}, 404, "unknown_class"),
+        ({"action": "move", "parents": {"hats": "hats"}}, 409, None),
+        ({"action": "move", "parents": {}}, 422, "invalid_request"),
         ({"action": "split", "name": "hats", "parts": {}}, 422, "invalid_request"),
         ({"action": "rename", "old": "hats", "new": "caps", "keys": ["hats0"]}, 422, None),
     ],

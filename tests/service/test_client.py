@@ -75,6 +75,7 @@ def test_every_route_of_the_client(service: Running) -> None:
         assert (moved["action"], moved["detail"]["classes"]) == ("relabel", {"hats": ["shoes0"]})
         assert client.unlabel(["shoes0"], override="a test")["change"]["action"] == "unlabel"
         assert client.rename("boots", "high boots")["change"]["action"] == "rename"
+        assert client.move({"high boots": "shoes"})["change"]["action"] == "move"
         merged = client.merge(["high boots", "shoes"], "shoes", override="a test")
         assert merged["change"]["action"] == "merge"
         assert client.undo(merged["model_version"])["change"]["action"] == "undo"

@@ -29,6 +29,12 @@ def test_classes_are_a_table_of_counts(store: Store) -> None:
     assert frame["held_out"].tolist() == [4] * 4 + [0] * 2
     assert frame["session"].tolist() == [0] * 4 + [1] * 2
     assert len(store.classes(version=1)) == 4
+    assert "parent" not in frame
+    store.move({"class-00": "first", "first": "all"})
+    rows = {row["class"]: row for row in store.classes().to_arrow().to_pylist()}
+    parents = [rows[name]["parent"] for name in ("class-00", "class-01", "first", "all")]
+    assert parents == ["first", None, "all", None]
+    assert (rows["first"]["labels"], rows["first"]["session"]) == (0, None)
 
 
 def test_labels_are_a_table_of_nodes(store: Store) -> None:

@@ -43,11 +43,6 @@ def probability_bins(
     >>> [(one.probability, one.count.asked, one.count.right) for one in probability_bins(
     ...     np.array([0.25, 0.95, 1.0]), np.array([False, True, False]))]
     [(0.25, 1, 0), (0.975, 2, 1)]
-
-    Args:
-        probability: Probability of each prediction, from 0 to 1.
-        is_right: Whether each prediction is correct.
-        bins: Number of bins between 0 and 1.
     """
     place = np.minimum((probability * bins).astype(np.int64), bins - 1)
     return tuple(
@@ -134,7 +129,6 @@ def count_correct(
     """Count the correct predictions of a version for nodes whose class is known.
 
     Args:
-        state: Version that predicts the nodes.
         nodes: True class -> keys of its nodes.
         accepted: Class name -> predictions that count as correct; None for the class name alone.
     """
@@ -159,8 +153,6 @@ def held_out_accuracy(
     version did not know the parts.
 
     Args:
-        before: Earlier version.
-        after: Later version.
         names: Mapping from classes of the earlier version to classes of the later version.
     """
     nodes = _held_out_in_both(before.labels, after.labels, names)
@@ -298,7 +290,6 @@ def predict_labelled(
     """Predict nodes whose true class is known.
 
     Args:
-        state: Version that predicts the nodes.
         labels: True classes; None for the held-out nodes of the version.
         min_confidence: Between 0 and 1: withhold predictions with less confidence.
     """

@@ -29,8 +29,7 @@ class ClassCount:
     """Number of sampled nodes whose predicted class is this class."""
 
     uncertain: int | None
-    """Number of predictions of this class with a confidence below :data:`CONFIDENT`; None if the
-    method has no calibrated confidence."""
+    """Number of them with confidence below :data:`CONFIDENT`; None if not calibrated."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,6 @@ def shifts(before: State, after: State) -> list[Shift]:
     """Return the drift of predictions, confidence, edges and features between two versions.
 
     Features are not compared if the two versions used different text encoders.
-
-    Args:
-        before: Earlier version.
-        after: Later version.
     """
     states = (before, after)
     rows = [state.graph.sampled(SAMPLE, state.graph.rows[:0]) for state in states]

@@ -50,7 +50,6 @@ def learning_curve(
     Args:
         state: Version whose graph, labels and method are used.
         sizes: Maximum numbers of training labels per class; None for 2, 5, 10, 20 … and all.
-        listener: Receives progress.
     """
     largest = max(len(one.taught) for one in state.labels.values())
     chosen = (

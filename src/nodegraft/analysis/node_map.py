@@ -19,12 +19,10 @@ NEIGHBOURS, STEPS = 30.0, 400
 """Perplexity and number of iterations of t-SNE."""
 
 FEWEST = 10
-"""Minimum number of nodes for t-SNE. For fewer nodes, a map shows the first two principal
-directions."""
+"""Minimum number of nodes for t-SNE; fewer nodes are drawn along two principal directions."""
 
 LABELLED, OF_EACH = 500, 10
-"""Maximum number of labelled nodes that are added to a map, in total and per class. Without them, a
-map may contain no node of a small class."""
+"""Maximum number of labelled nodes that are added to a map, in total and per class."""
 
 ALIKE = 5
 """An added node is placed at the median position of this number of most similar sampled nodes."""

@@ -26,8 +26,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.new_rows import Row, rows_view
 
 Missing = Literal["error", "skip", "null"]
-"""How to treat keys that are not in the graph: raise an error that lists them, skip them, or return
-a row without a class and with the reason ``unknown_key``."""
+"""What to do with unknown keys: raise an error, skip them, or return a row without a class."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,15 +37,13 @@ class Predictions(Tabular):
     """Keys of the nodes."""
 
     columns: NDArray[np.int64]
-    """Most probable classes of each node, as indices into ``names``, the most probable first; -1
-    for a key that is not in the graph."""
+    """Most probable classes of each node, best first, as indices into ``names``; or -1."""
 
     names: tuple[str, ...]
     """All classes of the version."""
 
     probabilities: NDArray[np.float64]
-    """P(class | the node belongs to a known class) for each entry of ``columns``; NaN for an
-    unknown key."""
+    """P(class | a known class) for each entry of ``columns``; NaN for an unknown key."""
 
     known: NDArray[np.float64]
     """P(the node belongs to any known class); NaN for an unknown key or without an estimate."""
@@ -70,16 +67,14 @@ class Predictions(Tabular):
     """Share of nodes whose prediction set is to contain their class; None without such sets."""
 
     sets: list[tuple[str, ...]] | None
-    """Prediction set of each node, the most probable class first; empty for an unknown key; None if
-    no prediction sets were requested."""
+    """Prediction set of each node, most probable class first; None if not requested."""
 
     sets_note: str | None
     """Sentence on the coverage of prediction sets: the classes for which it holds individually, and
     those for which it holds only together."""
 
     rows_note: str | None
-    """Sentences about values of new rows that are treated as missing, such as an unknown category;
-    None without such values."""
+    """Sentences about values of new rows that are treated as missing; None without any."""
 
     key_type: KeyType
     """Type of the column ``node``: the key type of the store, or text if a requested key is not an
@@ -232,8 +227,6 @@ def found_rows(
     """Return the row numbers of keys, and a list of the keys if ``missing`` is ``null``.
 
     Args:
-        graph: Graph in which the keys are searched.
-        keys: Keys to find.
         missing: How to treat keys that are not in the graph; with ``null``, their row number is -1.
     """
     validate_value("missing", missing, Missing)
@@ -250,9 +243,7 @@ def predict_rows(
     """Return the predictions of a version for the given nodes as a single table.
 
     Args:
-        state: Version that predicts.
         rows: Row numbers of the nodes; -1 for a key that is not in the graph.
-        version: Number of the version.
         args: Further positional arguments of :func:`predict_in_blocks`.
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """
@@ -267,6 +258,29 @@ def predict_rows(
         labels=[label for block in blocks for label in block.labels],
         sets=None if blocks[0].sets is None else sets,
     )
+
+
+def predict_keys(
+    state: State,
+    keys: Iterable[Key] | KeyArray | None,
+    version: int,
+    *args: Any,
+    missing: Missing = "error",
+    **options: Any,
+) -> Predictions:
+    """Return the predictions of a version for the nodes with the given keys.
+
+    Args:
+        keys: Keys of the nodes; None for all nodes.
+        args: Further positional arguments of :func:`predict_in_blocks`.
+        missing: How to treat keys that are not in the graph.
+        options: Further keyword arguments of :func:`predict_in_blocks`.
+    """
+    rows: IntArray = state.graph.rows
+    listed: list[Key] | None = None
+    if keys is not None:
+        rows, listed = found_rows(state.graph, keys, missing)
+    return predict_rows(state, rows, version, *args, keys=listed, **options)
 
 
 def predict_in_blocks(
@@ -284,9 +298,7 @@ def predict_in_blocks(
     """Yield the predictions of a version in batches of nodes; at least one batch.
 
     Args:
-        state: Version that predicts.
         rows: Row numbers of the nodes; -1 for a key that is not in the graph.
-        version: Number of the version.
         top: Number of most probable classes to return for each node.
         min_confidence: Between 0 and 1: withhold predictions with less confidence.
         keys: Keys of the nodes; None to look them up, if no row number is -1.
@@ -353,9 +365,7 @@ def predict_new_rows(
     """Return the predictions of a version for new rows, without adding them to the graph.
 
     Args:
-        state: Version that predicts.
         rows: New rows: columns of the node table and, optionally, ``edges``.
-        version: Number of the version.
         key: Column with the key of each row.
         args: Further positional arguments of :func:`predict_in_blocks`.
         options: Further keyword arguments of :func:`predict_in_blocks`.

@@ -30,7 +30,7 @@ EXAMPLES = 10
 """Number of example nodes to list whose prediction changes."""
 
 NORMAL, SEVERAL = 1.96, 3.0
-"""Noise limits in standard errors: for total accuracy, and for the worst of many classes."""
+"""A drop is noise up to this many standard errors: of total accuracy, and of a single class."""
 
 MIXED_PROBABILITY, MIXED_SHARE = 0.5, 0.8
 """The labelled nodes of a new class look like a mixture of known classes if the earlier version
@@ -85,8 +85,7 @@ class Preview(Tabular):
     """New class -> predictions of the earlier version for the labelled nodes of this class."""
 
     parts: dict[tuple[str, str], int]
-    """(class that was split, its part) -> number of predictions that moved from the class to the
-    part; ``flips`` does not contain them."""
+    """(class that was split, its part) -> predictions that moved there; not in ``flips``."""
 
     changed: dict[str, ChangedClass]
     """Class name -> prediction counts, for classes that are new or whose labels change."""
@@ -152,7 +151,6 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     """Compare the predictions of two versions for nodes that are in both graphs.
 
     Args:
-        before: Earlier version.
         after: Later version; it may have other nodes.
         succession: Renamed, merged and split classes; None to derive them from the labels.
     """

@@ -57,8 +57,7 @@ class State:
     """Model that was trained on the graph and the training labels."""
 
     _cache: Memo[Any] = field(default_factory=Memo, repr=False, compare=False)
-    """Cache of values derived from graph, labels and model. Copies of the state with an open or
-    closed world share it."""
+    """Cache of derived values, shared by copies with an open and a closed world."""
 
     @property
     def label_of(self) -> dict[Key, str]:
@@ -68,8 +67,10 @@ class State:
 
     @property
     def set_calibration(self) -> SetCalibration:
-        """Calibration of prediction sets on held-out labels, or on training labels for classes
-        without held-out labels."""
+        """Calibration of prediction sets on held-out labels.
+
+        Classes without held-out labels use training labels.
+        """
         calibration: SetCalibration = self._cache.get(
             "sets", lambda: self.model.calibrate_sets(self.graph, self.labels.held_out)
         )
@@ -111,6 +112,9 @@ class State:
             labels: New labels of all classes.
             listener: Receives progress.
         """
+        if self.labels.has_classes_of(labels):
+            # Only parents differ, and models do not use them.
+            return State(self.graph, labels, self.model)
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
             taught = labels.taught_rows(self.graph)
@@ -159,6 +163,8 @@ class State:
             labels: New labels of all classes.
         """
         if Capability.SET_LABELS in self.model.capabilities() or self._renaming(labels):
+            return False
+        if self.labels.has_classes_of(labels):
             return False
         common = {name: labels[name] for name in self.labels if name in labels}
         return len(labels) == len(self.labels) or common != dict(self.labels)

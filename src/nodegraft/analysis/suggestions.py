@@ -26,10 +26,6 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     A sample of unlabelled nodes is clustered into ``count`` groups by k-means on the embeddings of
     the model, weighted by uncertainty. The node nearest to the centre of each group is returned
     (after Zhdanov 2019, https://arxiv.org/abs/1901.05954, who leaves out confident nodes first).
-
-    Args:
-        state: Version that predicts the nodes.
-        count: Number of nodes to suggest.
     """
     validate_value("count", count, PositiveInt)
     if Capability.EMBED not in state.model.capabilities():
@@ -175,7 +171,6 @@ def new_classes(state: State, count: int) -> list[NewClass]:
     real class may form several groups. A method without calibrated confidence finds no groups.
 
     Args:
-        state: Version that predicts the nodes.
         count: Maximum number of groups to return.
     """
     validate_value("count", count, PositiveInt)
@@ -242,7 +237,6 @@ def top_terms(graph: Graph, rows: IntArray, others: IntArray, count: int) -> tup
 
     Args:
         graph: Graph of the nodes; without text features, no words are returned.
-        rows: Row numbers of the nodes.
         others: Row numbers of the nodes to compare with.
         count: Maximum number of words.
     """

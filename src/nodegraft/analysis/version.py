@@ -190,7 +190,8 @@ def describe_version(version: Version) -> str:
     detail: dict[str, Any] = version.detail
     match version.action:
         case "add" | "relabel":
-            return f"{version.action} {_counts(detail['classes'])}"
+            below = f" below {detail['parent']}" if detail.get("parent") else ""
+            return f"{version.action} {_counts(detail['classes'])}{below}"
         case "label":
             return f"label {_counts(detail['more'])}"
         case "unlabel":
@@ -203,6 +204,8 @@ def describe_version(version: Version) -> str:
             return f"merge {', '.join(detail['names'])} into {detail['into']}"
         case "split":
             return f"split {detail['name']} into {_counts(detail['parts'])}"
+        case "move":
+            return f"move {_parents(detail['parents'])}"
         case "grow" | "sync":
             return f"{version.action}: {_changes(detail)}"
         case "refit":
@@ -226,6 +229,21 @@ def _changes(detail: dict[str, int]) -> str:
         if detail.get(name)
     ]
     return ", ".join(changes) or "nothing new"
+
+
+def _parents(parents: dict[str, str | None]) -> str:
+    """Name each parent with the classes that are moved below it.
+
+    >>> _parents({"boots": "shoes", "rugs": None, "clogs": "shoes"})
+    'boots, clogs below shoes; rugs below no class'
+    """
+    children: dict[str | None, list[str]] = {}
+    for child, parent in parents.items():
+        children.setdefault(parent, []).append(child)
+    return "; ".join(
+        f"{listed(names)} below {'no class' if parent is None else parent}"
+        for parent, names in children.items()
+    )
 
 
 def _counts(classes: dict[str, list[Any]]) -> str:

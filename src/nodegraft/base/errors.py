@@ -13,13 +13,10 @@ class NodegraftError(Exception):
     """Machine-readable error code in HTTP responses and in the output of the command line."""
 
     problems: tuple[tuple[str, str], ...] = ()
-    """If the error lists several problems: each problem's message with advice, and without advice.
-    """
+    """For a list of problems: the message of each with advice, and without advice."""
 
     what_happened: str = ""
-    """Message without the advice, for callers that add their own advice; empty if there is no
-    advice.
-    """
+    """Message without advice, for callers that add their own; empty if there is no advice."""
 
 
 class DataError(NodegraftError):

@@ -6,8 +6,7 @@ from typing import Any, TextIO
 
 
 class Listener:
-    """Base class of progress listeners; each method ignores its event unless a subclass overrides
-    it.
+    """Base class of progress listeners, whose methods ignore all events.
 
     >>> class Last(Listener):
     ...     def step(self, stage, done, total, **numbers):

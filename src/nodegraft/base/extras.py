@@ -8,8 +8,7 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Context manager for imports: if an optional package is missing, raise an error that names its
-    extra.
+    """Context manager for an optional import; if a package is missing, name its extra.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar

@@ -10,8 +10,7 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 class Measurement:
-    """Context manager that measures the time and the growth of resident memory in its ``with``
-    block.
+    """Context manager that measures time and growth of resident memory.
 
     The kernel's peak memory counter is reset at the start, so that earlier peaks are not measured.
     Where the counter cannot be reset (for example outside Linux), ``peak_bytes`` may stay 0.

@@ -27,12 +27,7 @@ class Memo(Generic[Value]):
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key; if it is not cached, compute and cache it.
-
-        Args:
-            key: Key of the value.
-            make: Function that computes the value.
-        """
+        """Return the value of a key; if it is not cached, compute and cache it."""
         try:
             return self._values[key]
         except KeyError:
@@ -54,12 +49,7 @@ class Memo(Generic[Value]):
         return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> None:
-        """Add a value to the cache, unless the key has a value already.
-
-        Args:
-            key: Key of the value.
-            value: Value to add.
-        """
+        """Add a value to the cache, unless the key has a value already."""
         self.get(key, lambda: value)
 
     def values(self) -> list[Value]:
@@ -98,7 +88,6 @@ class LatestMemo(Generic[Value]):
 
         Args:
             made_from: Objects that the value is computed from; compared by identity (``is``).
-            make: Function that computes the value.
         """
         with self._lock:
             latest = self._latest

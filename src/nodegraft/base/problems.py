@@ -1,6 +1,4 @@
-"""Collect several errors and raise them as a single error, so that users can correct all problems
-at once.
-"""
+"""Collect several errors and raise them as one, so that users can correct all at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,9 +26,7 @@ class Problems:
 
     @contextmanager
     def collect(self) -> Iterator[None]:
-        """Context manager that collects a NodegraftError of its ``with`` block instead of raising
-        it.
-        """
+        """Collect a NodegraftError of the ``with`` block instead of raising it."""
         try:
             yield
         except NodegraftError as error:

@@ -1,5 +1,6 @@
-"""Named, independent random generators derived from one seed; NumPy's and torch's global generators
-are not used.
+"""Named, independent random generators derived from one seed.
+
+The global generators of NumPy and torch are not used.
 """
 
 import hashlib
@@ -11,8 +12,7 @@ import torch
 
 @dataclass(frozen=True)
 class Seeds:
-    """Random generators derived from one seed: equal seeds and names always give equal random
-    numbers.
+    """Random generators derived from one seed; equal names give equal random numbers.
 
     >>> first, second = (Seeds(7).generator("gpil").integers(100, size=3) for _ in range(2))
     >>> first.tolist() == second.tolist()

@@ -171,8 +171,9 @@ class Records(list[Record], Tabular):
 
 
 def with_text_cells(table: Any) -> Any:
-    """Convert nested columns of an Arrow table to JSON text, for file formats that cannot store
-    lists.
+    """Convert nested columns of an Arrow table to JSON text.
+
+    Some file formats cannot store lists.
     """
     import pyarrow as pa
 

@@ -21,8 +21,7 @@ from nodegraft.cli.commands.lab import lists, methods, records, runs
 from nodegraft.cli.output import show_error
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
-"""Base class of errors for wrong options. It is a class of click, which newer versions of typer
-include."""
+"""Base class of errors for wrong options, from the click that typer includes."""
 
 
 class _Program(TyperGroup):

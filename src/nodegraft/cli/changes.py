@@ -52,7 +52,6 @@ def edit_labels(
     """Change classes or labels of a store, or preview the change.
 
     Args:
-        place: Folder of the store.
         action: Name of the change.
         arguments: Arguments of the change, or a function that computes them from the store.
         options: Options of the command.

@@ -68,6 +68,16 @@ LabelTable = Annotated[
         "--labels", help="Table of node keys and class names, instead of --class and --nodes."
     ),
 ]
+ParentName = Annotated[
+    str | None,
+    typer.Option(
+        "--parent", help="Parent in the class tree: a class, a group or the name of a new group."
+    ),
+]
+ClassTable = Annotated[
+    str | None,
+    typer.Option("--classes", help="Table of the class tree: columns class and parent."),
+]
 LabelKeyColumn = Annotated[
     str, typer.Option("--key", "--label-key", help="Column with the node key, in the table.")
 ]

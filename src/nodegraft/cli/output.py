@@ -71,8 +71,7 @@ class Output(Generic[R]):
     """Rows for ``--csv`` and ``--parquet``; None to write the rows of ``value``."""
 
     written: Callable[[], str] | None = None
-    """Function that returns the message to print after the rows are written; None for a message
-    with the number of rows."""
+    """Function that returns the message after writing; None to report the number of rows."""
 
 
 def with_flags(message: str) -> str:
@@ -167,9 +166,6 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
     """Print an error message to standard error, or as JSON to standard output.
 
     Args:
-        code: Machine-readable error code.
-        message: Text of the error.
-        as_json: Whether to print JSON.
         more: Other fields of the JSON object.
     """
     if as_json:

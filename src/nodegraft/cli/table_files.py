@@ -21,7 +21,6 @@ def write_tables(tables: "Iterable[pa.Table]", place: str, is_csv: bool) -> None
     """Write tables with the same schema to one file; each becomes a row group in Parquet.
 
     Args:
-        tables: Tables to write; at least one.
         place: Path of the file; ``-`` for standard output.
         is_csv: Whether to write CSV instead of Parquet.
     """

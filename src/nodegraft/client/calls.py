@@ -56,7 +56,6 @@ def predict_call(
     """Return the call that predicts nodes.
 
     Args:
-        keys: Node keys.
         version: Version to read.
         options: Other fields of the JSON body.
         accept: Media type of the response.
@@ -240,6 +239,7 @@ class Calls(ABC, Generic[Response]):
         self,
         classes: Labels,
         *,
+        parent: str | None = None,
         note: str = "",
         override: str = "",
         promote: bool = False,
@@ -249,12 +249,14 @@ class Calls(ABC, Generic[Response]):
 
         Args:
             classes: New class -> keys of its nodes.
+            parent: Parent of the new classes in the class tree.
             note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
             promote: Make the version live at once; this needs the scope admin.
             force_name: Allow names that differ from another class name only by case or blanks.
         """
         body = {"classes": _lists(classes), "note": note, "override": override}
+        body |= {} if parent is None else {"parent": parent}
         return self._change("POST", "/v1/classes", body | {"force_name": force_name}, promote)
 
     def label(
@@ -344,6 +346,18 @@ class Calls(ABC, Generic[Response]):
         """
         body = {"action": "merge", "names": list(names), "into": into}
         return self._label_change(body, note, override, promote)
+
+    def move(
+        self, parents: Mapping[str, str | None], *, note: str = "", promote: bool = False
+    ) -> Response:
+        """Change the parents of classes in the class tree: this makes a version.
+
+        Args:
+            parents: Class or group -> its new parent, which may be a new group; None for no parent.
+            note: Reason for the change.
+            promote: Make the version live at once; this needs the scope admin.
+        """
+        return self._label_change({"action": "move", "parents": dict(parents)}, note, "", promote)
 
     def grow(
         self,

@@ -14,8 +14,7 @@ POWERS: tuple[float, ...] = tuple((2.0 ** np.arange(-3, 8.25, 0.25)).tolist())
 """Candidate powers for :func:`fit_power`."""
 
 SMOOTHING = 1.0
-"""Pseudo-count: number of nodes that are added to each class, with the average distribution of
-ages."""
+"""Number of nodes with the average distribution of ages that are added to each class."""
 
 _TINY = 1e-12
 

@@ -78,10 +78,7 @@ def small_stream(
     """Return a random stream with 13 classes and four sessions.
 
     Args:
-        sparse: Whether features are sparse.
-        seed: Random seed of the split into sessions.
         arrival: When nodes become visible.
-        nodes: Number of nodes.
     """
     graph, labels = BlockModel(nodes=nodes, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
@@ -127,8 +124,6 @@ def check_independent_of_unseen_classes(make: Make, stream: ClassStream, last: i
     """Check that scrambling later classes changes no bit of any score before they arrive.
 
     Args:
-        make: Function that returns the method.
-        stream: Stream of sessions.
         last: Last session that is not scrambled.
     """
     honest = scores_in_evaluation(make(), stream)
@@ -174,7 +169,7 @@ def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
     later = split.novel[last * split.setting.ways :]
     unseen_or_validation = stream._entry > last
     unseen = unseen_or_validation.copy()
-    unseen[split.members.select(split.validation).rows()] = False  # rehearsals use these nodes
+    unseen[split.members.select(split.validation).rows()] = False  # Rehearsals use these nodes.
     graph = _scrambled_graph(stream._graph, np.flatnonzero(unseen), noise)
     shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})

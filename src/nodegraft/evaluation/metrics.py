@@ -59,8 +59,10 @@ def harmonic_mean(first: float, second: float) -> float:
 
 
 def performance_drop(accuracies: list[float]) -> float:
-    """Return the paper's PD = A0 - AT. Do not rank methods by it: a low first accuracy improves
-    it."""
+    """Return the paper's PD = A0 - AT.
+
+    Do not rank methods by it: a low first accuracy improves it.
+    """
     return accuracies[0] - accuracies[-1]
 
 
@@ -167,11 +169,6 @@ def expected_calibration_error(confidence: Floats, correct: Bools, bins: int = 1
 
     >>> expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])).__round__(3)
     0.3
-
-    Args:
-        confidence: Confidence of each prediction.
-        correct: Whether each prediction is correct.
-        bins: Number of bins between 0 and 1.
     """
     place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
     gaps = np.bincount(place, weights=confidence - correct, minlength=bins)
@@ -199,8 +196,6 @@ def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) ->
     1.0
 
     Args:
-        confidence: Confidence of each prediction.
-        correct: Whether each prediction is correct.
         coverage: Share of nodes that are predicted; the method abstains on the other nodes.
     """
     count = max(1, round(coverage * confidence.size))

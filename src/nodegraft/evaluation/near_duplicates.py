@@ -18,7 +18,6 @@ def same_as_labelled(
     texts have equal features. A row without features is never a duplicate.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the nodes to compare.
         labelled: Row numbers of the labelled nodes.
     """

@@ -72,9 +72,7 @@ class SessionResult:
     """Mean gap between confidence and accuracy over bins of confidence."""
 
     unknown_auroc: float | None
-    """AUROC of confidence: query nodes against visible nodes of classes that have not arrived yet.
-
-    None if there are no such nodes."""
+    """AUROC of confidence: queries against nodes of later classes; None without any."""
 
     accuracy_at_coverage: dict[str, float]
     """Coverage -> accuracy on this share of nodes, those with the highest confidence."""

@@ -52,16 +52,13 @@ class Ingredients:
     """Compute prototypes of old classes from all their nodes, including query nodes."""
 
     doubled: bool = True
-    """List each class of the session twice among the candidate classes; only the second entry
-    counts as correct."""
+    """List each class of the session twice as candidate; only the second is correct."""
 
     taught_queries: bool = True
-    """Draw query nodes from all nodes of a class, including training nodes; exclude only the
-    supports of the current session."""
+    """Draw query nodes also from training nodes, except the session's supports."""
 
     full_degrees: bool = True
-    """Compute degrees and normalisation on the full graph, including later classes, in training
-    and prediction."""
+    """Compute degrees and normalisation on the full graph, including later classes."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -97,7 +94,6 @@ def evaluate_published(
 
     Args:
         method: The method; an earlier fit is discarded.
-        stream: Stream of sessions.
         ingredients: Switches for parts of the authors' protocol; None if all are on.
         listener: Listener that receives progress events and the result of every session.
     """

@@ -25,8 +25,9 @@ _BLOCK = 1 << 18
 
 @dataclass(kw_only=True)
 class BlockModel:
-    r"""Random graphs with classes of equal size, homophilous edges, and features that depend on the
-    class.
+    """Random graphs with homophilous edges, and features that depend on the class.
+
+    All classes have the same number of nodes, or one node more.
 
     Reference: Deshpande et al. 2018, Contextual stochastic block models.
 
@@ -45,9 +46,7 @@ class BlockModel:
     """Probability that both nodes of an edge have the same class."""
 
     degree: NonNegativeFloat = 8.0
-    """Mean degree of a node: ``nodes * degree / 2`` edges are drawn, then duplicates are
-    removed.
-    """
+    """Mean degree: ``nodes * degree / 2`` edges are drawn, then duplicates are removed."""
 
     features: PositiveInt = 64
     """Number of feature columns."""

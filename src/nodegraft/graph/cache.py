@@ -76,8 +76,9 @@ class ViewCache:
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Visible edges of all directed edge types, merged; of all edge types if none is
-        directed.
+        """Visible edges of all directed edge types, merged.
+
+        If no edge type is directed, these are the edges of all types.
         """
         return self._edges.get(
             "directed", lambda: self.among_visible(merged(self._kinds(self._directed_types())))
@@ -92,8 +93,9 @@ class ViewCache:
 
     @property
     def array_cache(self) -> ArrayCache:
-        """Persistent cache of derived arrays; it stores nothing if the view hides a part of the
-        graph.
+        """Persistent cache of derived arrays.
+
+        It stores nothing if the view hides a part of the graph.
         """
         if self._rows is not None or self._full_degrees:
             return ArrayCache()
@@ -120,9 +122,7 @@ class ViewCache:
         return OperatorFolder.of(place, self._store.fingerprint, self._weights, features)
 
     def propagated(self, hops: int) -> PropagatedFeatures:
-        """Return the propagated features X, SX, S²X …, up to power ``hops`` of the normalised
-        adjacency S.
-        """
+        """Return the propagated features X, SX, S²X …, up to S to the power of ``hops``."""
         return self._propagated.get(hops, lambda: self._propagate(hops))
 
     def _propagate(self, hops: int) -> PropagatedFeatures:
@@ -144,8 +144,10 @@ class ViewCache:
     def _new_heat(
         self, times: Sequence[float], before: Diffusion | None = None
     ) -> Diffusion | GrownDiffusion:
-        """Return the heat diffusion for a graph. After a small growth of the graph, it uses the
-        edges from before the growth, and reuses the cached diffusion ``before``.
+        """Create the heat diffusion of this view.
+
+        After a small growth of the graph, heat diffuses on the edges from before the growth, and
+        the diffusion ``before`` is reused if it belongs to these edges.
         """
         edges = self.adjacency
         if not isinstance(edges, GrownAdjacency) or not edges.is_small_growth:
@@ -155,8 +157,9 @@ class ViewCache:
         return GrownDiffusion(before, edges)
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return visible rows as a random sample: those whose keys have the smallest hashes, in the
-        order of hashes.
+        """Return a random sample of visible rows: those whose keys have the smallest hashes.
+
+        The rows are in the order of these hashes.
 
         Args:
             count: Maximum number of rows.
@@ -169,9 +172,7 @@ class ViewCache:
         return self._samples.get(size, lambda: keys.smallest_hashes(size))[:count]
 
     def refresh(self, most: int) -> int:
-        """Recompute up to ``most`` outdated rows of propagated features; return the number of
-        recomputed rows.
-        """
+        """Recompute outdated rows of propagated features, at most ``most``; return their number."""
         made = 0
         for layers in self._propagated.values():
             made += layers.refresh(most - made)

@@ -1,6 +1,4 @@
-"""Graph of nodes that have keys and features, and of edges between them; labels are stored
-separately.
-"""
+"""Graph of nodes with keys and features, and of edges between them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -30,11 +28,9 @@ if TYPE_CHECKING:
 
 
 class Graph(GraphView):
-    """Immutable, undirected graph, in which all nodes are visible; :meth:`Graph.grow` returns a
-    larger graph.
+    """Immutable, undirected graph, in which all nodes are visible.
 
-    Code outside ``nodegraft.graph`` does not use the underlying arrays, but methods for rows,
-    neighbours and propagated features. So a graph can be in memory or on disk.
+    A graph is in memory or on disk, with the same methods. Labels are stored separately.
 
     >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
     >>> graph, graph.keys_of(graph.neighbours([1])[1])
@@ -102,11 +98,12 @@ class Graph(GraphView):
         *,
         directed: bool | Collection[str] = False,
     ) -> "Graph":
-        """Create a graph from a PyG object: ``x``, ``edge_index``, ``edge_type``, ``edge_weight``.
+        """Create a graph from ``x`` and the edges of a PyG object.
 
-        Labels (``y``) are not read. Each number in ``edge_type`` becomes text, which is the name of
-        an edge type. A ``HeteroData`` must have exactly one node type; the relation (the middle
-        part of PyG's edge type) becomes the name of the edge type.
+        Edges may have ``edge_type`` and ``edge_weight``. Labels (``y``) are not read. Each number
+        in ``edge_type`` becomes text, which is the name of an edge type. A ``HeteroData`` must have
+        exactly one node type; the relation (the middle part of PyG's edge type) becomes the name of
+        the edge type.
 
         Args:
             data: PyG object.
@@ -121,19 +118,18 @@ class Graph(GraphView):
         return cls.from_parts(node_keys, features, edges)
 
     def to_pyg(self) -> "Data":
-        """Convert the graph to a PyG ``Data`` with dense ``x``; edge types and weights are included
-        if the graph has any.
+        """Convert the graph to a PyG ``Data`` with dense ``x``.
 
-        Undirected edges are included in both directions. The number of an edge in ``edge_type`` is
-        the position of its type in :attr:`relations`.
+        Edge types and weights are included if the graph has any. Undirected edges are included in
+        both directions. The number of an edge in ``edge_type`` is the position of its type in
+        :attr:`relations`.
         """
         from nodegraft.graph.pyg import as_data
 
         return as_data(self.features(self.rows), self._kinds())
 
     def to_pyg_stores(self) -> "tuple[PyGFeatureStore, PyGGraphStore]":
-        """Return a PyG ``FeatureStore`` and ``GraphStore`` of this graph for PyG's loaders, without
-        a copy of it.
+        """Return a PyG ``FeatureStore`` and ``GraphStore`` for PyG's loaders, without a copy.
 
         The node type is ``"node"``, the features are named ``"x"``, and the edge types are
         ``("node", relation, "node")``.
@@ -162,14 +158,11 @@ class Graph(GraphView):
 
     @property
     def is_settled(self) -> bool:
-        """Whether heat diffuses on all edges; False if it may ignore edges that :meth:`grow`
-        added.
-        """
+        """Whether heat diffuses on all edges, including those that :meth:`grow` added."""
         return not any(isinstance(part, GrownAdjacency) for part in self._kinds().values())
 
     def settled(self) -> "Graph":
-        """Return an equal graph in which heat diffuses on all edges, including those that
-        :meth:`grow` added.
+        """Return an equal graph in which heat diffuses on all edges.
 
         After :meth:`grow`, ``graft`` reuses the heat of old nodes, and new nodes get the mean heat
         of their neighbours, until one percent of the nodes or two percent of the edges are new.
@@ -226,8 +219,7 @@ class Graph(GraphView):
         return Graph.from_parts(keys, self._features[left], edges, self.recipe)
 
     def with_edges_of(self, other: "Graph") -> "Graph":
-        """Return a graph with the nodes of this graph, and with the edges between them in another
-        graph.
+        """Return a graph with the nodes of this graph and the edges of another graph.
 
         >>> graph = Graph(["a", "b", "c"], np.eye(3), [("a", "b"), ("b", "c")])
         >>> Graph(["c", "b", "d"], np.eye(3)).with_edges_of(graph)
@@ -235,7 +227,7 @@ class Graph(GraphView):
 
         Args:
             other: Graph that shares node keys with this graph; types, weights and directions of its
-                edges are kept.
+                edges are kept. Edges of nodes that this graph does not have are dropped.
         """
         place = self.node_keys.find(other.key_array_of(other.rows))
         kinds = other._kinds().items()
@@ -250,8 +242,7 @@ class Graph(GraphView):
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
-        """Return a graph with all edge types merged into one; edge weights are multiplied by the
-        weight of their type.
+        """Return a graph with all edge types merged; edge weights are multiplied by type weights.
 
         Args:
             weights: Weight of each edge type by name, at least 0.
@@ -293,22 +284,17 @@ class Graph(GraphView):
 
     @property
     def num_stored_features(self) -> int:
-        """Number of feature values in memory or on disk: non-zero values if features are sparse,
-        else all values.
-        """
+        """Number of stored feature values: only non-zero values if features are sparse."""
         return num_stored(self._store.feature_matrix)
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Return all edges, with edge types merged, as two arrays: the row numbers of each edge's
-        nodes.
-        """
+        """Return all edges, with edge types merged, as two arrays of row numbers."""
         return self._adjacency.edges()
 
     def grow(
         self, keys: Sequence[Key] = (), features: Matrix | None = None, edges: Edges = ()
     ) -> "Graph":
-        """Return a graph with additional nodes and edges; existing nodes keep their row numbers and
-        keys.
+        """Return a graph with more nodes and edges; old nodes keep row numbers and keys.
 
         To add nodes and edges from tables, see :func:`nodegraft.grow_graph`.
 
@@ -345,9 +331,7 @@ class Graph(GraphView):
         return grown
 
     def _new_relations(self, edges: Edges) -> dict[str, Relation]:
-        """Return new edges by edge type; they are directed if this graph has directed edges of
-        their type.
-        """
+        """Return new edges by edge type, with the direction that this graph's type has."""
         known = self._kinds()
         if not isinstance(edges, Mapping) and len(known) > 1:
             if not isinstance(edges, Relation) and not len(edges := list(edges)):
@@ -380,8 +364,7 @@ class Graph(GraphView):
         return summary_html("Graph", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return pairs of a name and a value for a summary: numbers of nodes, edges, edge types and
-        features.
+        """Return names and values for a summary: numbers of nodes, edges and features.
 
         >>> Graph(["a", "b"], np.eye(2), {"like": [("a", "b")]}).facts()
         [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]

@@ -1,6 +1,4 @@
-"""Labels by node keys. Models store them instead of labels by rows, because row numbers may
-change.
-"""
+"""Labels by node keys. Models store these, because row numbers may change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -196,9 +194,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         return cls(dict(zip(names, parts, strict=True)) if arrays["sizes"].size else {})
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the other object is labels with equal classes and keys in the same
-        order.
-        """
+        """Return whether classes and keys are equal, in the same order."""
         return isinstance(other, KeyedLabels) and self._listed() == other._listed()
 
     def __hash__(self) -> int:

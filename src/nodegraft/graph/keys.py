@@ -75,8 +75,7 @@ class NodeKeys:
         return self._values[order], order
 
     def rows(self, keys: Iterable[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys in the given order; missing keys raise an error that lists
-        them.
+        """Return the row numbers of keys in the given order; missing keys raise an error.
 
         Args:
             keys: Keys of nodes, in any order; a single string raises ParameterError.
@@ -90,11 +89,7 @@ class NodeKeys:
         return rows
 
     def find(self, keys: Sequence[Key] | KeyArray) -> NDArray[np.int64]:
-        """Return the row numbers of keys in the given order; -1 for keys that do not exist.
-
-        Args:
-            keys: Keys of nodes, in any order.
-        """
+        """Return the row numbers of keys in the given order; -1 for keys that do not exist."""
         if self.is_text:
             lookup = self._row_of_text
             found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
@@ -107,20 +102,12 @@ class NodeKeys:
         return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:
-        """Return the keys of the given rows as a list, in the given order.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of the given rows as a list, in the given order."""
         keys: list[Key] = self.array_at(rows).tolist()
         return keys
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
-        """Return the keys of the given rows as an array, in the given order.
-
-        Args:
-            rows: Row numbers, from 0.
-        """
+        """Return the keys of the given rows as an array, in the given order."""
         return self._values[np.asarray(rows, dtype=np.int64)]
 
     origin = ""
@@ -135,9 +122,7 @@ class NodeKeys:
         return hash_order(self.values())
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return a random sample of rows: the ``count`` rows whose keys have the smallest hashes,
-        sorted by hash.
-        """
+        """Return a random sample: ``count`` rows whose keys have the smallest hashes, in order."""
         return self._by_hash[:count]
 
 
@@ -195,7 +180,6 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
     ['p1', 'p2']
 
     Args:
-        values: Values to convert.
         what: Name of the values in the error message.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -204,8 +188,7 @@ def several(values: Iterable[Any], what: str) -> list[Any]:
 
 
 def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each key; used for random samples that do not depend on the row
-    order.
+    """Return a 64-bit hash of each key, for samples that do not depend on the row order.
 
     Integers are hashed with the mixer of SplitMix64 (Steele et al. 2014), text with BLAKE2.
 
@@ -253,11 +236,10 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
 
 
 def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
-    """Convert keys to an array: int64 for integers, objects for text; raise DataError for other
-    types.
+    """Convert keys to an array: int64 for integers, objects for text.
 
     Args:
-        keys: Keys, all text or all integers (below 2**63).
+        keys: Keys, all text or all integers (below 2**63); others raise DataError.
     """
     listed = _in_order(keys)
     array = np.asarray(listed)
@@ -291,11 +273,7 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
 
 def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
-    """Convert the arrays of :func:`pack_keys` back to an array of keys.
-
-    Args:
-        arrays: Result of :func:`pack_keys`.
-    """
+    """Convert the arrays of :func:`pack_keys` back to an array of keys."""
     if "integers" in arrays:
         return arrays["integers"].astype(np.int64)
     text, ends = arrays["text"].tobytes(), arrays["ends"].tolist()
@@ -308,13 +286,9 @@ def unpack_keys(arrays: Mapping[str, NDArray[Any]]) -> KeyArray:
 def integer_keys(
     keys: Sequence[Any] | KeyArray,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Convert keys to integers, invalid keys to 0; return the integers and a mask of the valid
-    keys.
+    """Convert keys to integers, and return a mask of the valid keys.
 
-    1.5 and "1" are not valid integers.
-
-    Args:
-        keys: Keys of any type.
+    1.5 and "1" are not valid. Invalid keys become 0.
     """
     if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
         return keys.astype(np.int64), np.ones(keys.size, dtype=bool)

@@ -56,8 +56,7 @@ def class_name(name: Any) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Return whether a text contains control characters (NUL, line breaks) or invisible
-    characters.
+    r"""Return whether a text has control characters (NUL, line breaks) or invisible ones.
 
     Two names that differ only by invisible characters (zero-width, text direction) would look
     equal.
@@ -69,8 +68,9 @@ def has_control_characters(text: str) -> bool:
 
 
 def compared_name(name: str) -> str:
-    """Return a normalised form of a class name; names that probably mean the same class have equal
-    forms.
+    """Return a class name without case, blanks and Unicode variants.
+
+    Names with equal results probably mean the same class.
 
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True
@@ -92,13 +92,7 @@ def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
-    """Raise SimilarNameError if a new class name is probably another spelling of an existing or
-    another new name.
-
-    Args:
-        new: New class names.
-        known: Existing class names.
-    """
+    """Raise SimilarNameError if a new class name is probably a variant of another name."""
     added = list(new)
     for group in likely_duplicates([*known, *added]):
         if not set(added).isdisjoint(group):
@@ -114,8 +108,7 @@ class FindsRows(Protocol):
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
-    """Mapping from class name to the rows of its nodes, in the given order. A node has only one
-    class.
+    """Mapping from class name to the rows of its nodes. A node has only one class.
 
     >>> labels = NodeLabels({"hats": [3, 1], "shoes": [2]})
     >>> labels.classes, labels.rows().tolist(), labels.targets(["shoes", "hats"]).tolist()
@@ -141,11 +134,10 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     @classmethod
     def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
-        """Create labels from node keys; the nodes of each class are sorted by the hashes of their
-        keys.
+        """Create labels from node keys.
 
-        Because of this order, later random draws do not depend on the order in which the keys are
-        given.
+        The nodes of each class are sorted by the hashes of their keys, so that later random draws
+        do not depend on the order of the keys.
 
         Args:
             graph: Graph or view in which the keys are looked up.
@@ -155,7 +147,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # raises an error for missing keys
+                found = graph.rows_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:

@@ -1,6 +1,4 @@
-"""Conversion of graphs from and to PyTorch Geometric (PyG), and PyG's store interfaces for
-graphs.
-"""
+"""Conversion from and to PyTorch Geometric (PyG), and PyG's store interfaces."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -28,7 +26,6 @@ def parts_of(
     """Return the feature matrix and the edges of each edge type of a PyG object.
 
     Args:
-        data: PyG object.
         directed: Whether edges have a direction, or the names of the directed edge types.
     """
     nodes, kinds = _of_one_type(data) if isinstance(data, HeteroData) else _kinds(data)
@@ -85,12 +82,7 @@ def _ends(edges: Any) -> Ends:
 
 
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
-    """Create a PyG ``Data`` object with dense features ``x``.
-
-    Args:
-        features: Feature matrix with one row per node.
-        kinds: Mapping from edge type to its edges.
-    """
+    """Create a PyG ``Data`` object with dense features ``x``."""
     parts = [edges.entries() for edges in kinds.values()]
     shown = [
         slice(None) if part.directions is None else np.flatnonzero(part.directions & OUT)
@@ -158,11 +150,10 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
 
 
 class PyGGraphStore(GraphStore):  # type: ignore[misc]
-    """PyG graph store whose edges have types ``("node", relation, "node")``, in CSR, CSC or COO
-    layout.
+    """PyG graph store with edge types ``("node", relation, "node")``.
 
-    Undirected edges are included in both directions. Edges are copied when they are read, because
-    PyG needs 64-bit integers.
+    Layouts are CSR, CSC and COO. Undirected edges are included in both directions. Edges are copied
+    when they are read, because PyG needs 64-bit integers.
 
     Args:
         store: Store of the graph.

@@ -15,9 +15,7 @@ from nodegraft.graph.view import GraphView
 
 
 class Homophily(NamedTuple):
-    """Homophily of edges: how often an edge between labelled nodes joins two nodes of the same
-    class.
-    """
+    """How often an edge between labelled nodes joins two nodes of the same class."""
 
     pairs: int
     """Number of edges between two labelled nodes."""
@@ -26,14 +24,10 @@ class Homophily(NamedTuple):
     """Fraction of these edges that join two nodes of the same class."""
 
     adjusted: float
-    """Fraction of same-class edges, adjusted for chance: 0 if edges do not depend on classes
-    (Platonov et al. 2023).
-    """
+    """Same, adjusted for chance: 0 if edges do not depend on classes (Platonov et al. 2023)."""
 
     mean_weight: float = 1.0
-    """Mean weight of edges between two labelled nodes; if there are none, mean weight of all edges
-    of the type.
-    """
+    """Mean weight of edges between two labelled nodes; without any, of all edges."""
 
 
 def homophily(classes: IntArray) -> Homophily:
@@ -58,12 +52,7 @@ def homophily(classes: IntArray) -> Homophily:
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type by name, computed from edges between labelled nodes.
-
-    Args:
-        view: Graph or view of a graph.
-        labels: Labels of some or all nodes.
-    """
+    """Return the homophily of each edge type, computed from edges between labelled nodes."""
     rows = labels.rows()
     order = np.argsort(rows)
     sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]
@@ -88,8 +77,7 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
-    r"""Return the weight of each edge type by name, and the weight for edge types that are added
-    later.
+    r"""Return the weight of each edge type, and the weight for types that are added later.
 
     .. math:: w_r \propto \frac{\hat h_r}{1 - \hat h_r}, \quad
         \hat h_r = \frac{n_r h_r + 10 \bar h}{n_r + 10}
@@ -128,17 +116,13 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
 
 
 PRIOR = 10.0
-"""Weight of the mean homophily of all edge types in the estimate for one edge type, as a number of
-edges.
-"""
+"""Weight of the mean homophily in the estimate for an edge type, as a number of edges."""
 
 HEAVIEST = 10.0
 """Maximum weight of an edge type, so that its edges do not outweigh a node's own features."""
 
 MOST = 0.95
-"""Upper limit of homophily when edge type weights are computed, because weights grow without limit
-as homophily approaches 1.
-"""
+"""Upper limit of homophily for edge type weights, which would grow without limit near 1."""
 
 
 BLOCK_ROWS = 65_536
@@ -253,10 +237,6 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     >>> numbers = describe(square, NodeLabels({"a": [0, 1], "b": [2, 3]}))
     >>> numbers.homophily, numbers.adjusted_homophily
     (0.5, 0.0)
-
-    Args:
-        graph: Graph to describe.
-        labels: Labels of some or all nodes.
     """
     everyone = np.arange(graph.num_nodes)
     degrees = graph.degrees(everyone)

@@ -34,9 +34,7 @@ class ArrayCache:
 
     @property
     def base(self) -> "ArrayCache":
-        """Cache of the graph from which this graph grew; the cache itself if the graph did not
-        grow.
-        """
+        """Cache of the graph from which this graph grew; otherwise this cache itself."""
         return self
 
     def under(self, *depends_on: HashPart) -> Self:
@@ -55,9 +53,7 @@ class ArrayCache:
 
 
 class Recipe(Protocol):
-    """Interface of feature recipes, which convert table columns to features; see
-    :class:`nodegraft.FeatureRecipe`.
-    """
+    """Interface of feature recipes; see :class:`nodegraft.FeatureRecipe`."""
 
     @property
     def content_hash(self) -> str:
@@ -99,8 +95,9 @@ class GraphStore(Protocol):
         """Return an equal store that uses the given persistent cache of arrays."""
 
     def merged_edges(self) -> Adjacency:
-        """Return the edges of all types as one adjacency; an edge of several types gets the largest
-        weight.
+        """Return the edges of all types as one adjacency.
+
+        An edge of several types gets the largest weight.
         """
 
     @property
@@ -135,17 +132,16 @@ class EdgesByKind:
 
 @dataclass(frozen=True, eq=False)
 class MemoryStore(EdgesByKind):
-    """Graph store with all arrays in memory. Arrays are not checked; use :meth:`checked` for user
-    input.
+    """Graph store with all arrays in memory.
+
+    Arrays are not checked; use :meth:`checked` for user input.
     """
 
     keys: NodeKeys
     """Keys of all nodes, in row order."""
 
     feature_matrix: Stored
-    """Feature matrix with one row per node: float32, float16 or CSR; possibly stored in several
-    parts.
-    """
+    """Feature matrix with one row per node: float32, float16 or CSR."""
 
     edges: Mapping[str, Adjacency]
     """Mapping from edge type to its edges."""

@@ -146,8 +146,10 @@ class GraphView:
         return self._one_hop(csr_array(entries, shape=(nodes.size, self.num_nodes)), nodes)
 
     def _one_hop(self, matrix: "csr_array[Any]", nodes: IntArray) -> Neighbourhood:
-        """Return the neighbourhood for rows of an adjacency; rows and columns are positions of
-        visible nodes, see :meth:`positions`."""
+        """Return the neighbourhood for rows of an adjacency of visible nodes.
+
+        Rows and columns are positions, see :meth:`positions`.
+        """
         met, columns = np.unique(matrix.indices, return_inverse=True)
         step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, met.size))
         return Neighbourhood(
@@ -354,8 +356,7 @@ class GraphView:
         return Neighbourhood(Operator(self.features(self.rows)), (symmetric,), (everyone,))
 
     def _require_memory(self) -> None:
-        """Raise GraphTooLargeError if memory is too small for float32 features and the matrices A
-        and S of the whole graph."""
+        """Raise GraphTooLargeError if the whole graph's features, A and S do not fit in memory."""
         available = available_bytes()
         entries = self._adjacency.indices
         numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)

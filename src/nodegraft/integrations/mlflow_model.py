@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.predictions import found_rows, predict_rows
+from nodegraft.analysis.predictions import predict_keys
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
@@ -26,8 +26,7 @@ CHAMPION = "champion"
 """Alias of the registered model version that makes the same predictions as the live version."""
 
 OBJECT = "nodegraft.model"
-"""Tag of a registered model version, which contains the names of its model and graph objects in the
-store, and its world (open or closed)."""
+"""Tag with the names of a version's model and graph objects, and whether its world is open."""
 
 _CODE = """\
 from mlflow.models import set_model
@@ -67,9 +66,8 @@ class VersionModel(PythonModel):
             params: Not used.
         """
         nodes = model_input["node"].tolist()
-        rows, keys = found_rows(self._state.graph, nodes, "null")
         number = self._version["version"]
-        return predict_rows(self._state, rows, number, keys=keys).to_pandas()
+        return predict_keys(self._state, nodes, number, missing="null").to_pandas()
 
 
 def register_live_version(store: Store, name: str) -> int:

@@ -57,8 +57,7 @@ class ERGNN(Classifying):
     """
 
     kept: PositiveInt = 10
-    """Number of nodes of each class in the buffer. (``finetune`` trains without a buffer.)
-    """
+    """Number of nodes of each class in the buffer."""
 
     radius: PositiveFloat = 1.0
     """Radius for ``"coverage"``, as a multiple of the mean distance between a node and its class

@@ -1,5 +1,4 @@
-"""GraphAny: five least-squares fits, combined by a small network whose inputs are their
-differences."""
+"""GraphAny: five least-squares fits, which a small network combines."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -87,8 +86,7 @@ class GraphAny(Derived[channels.Floats]):
     """Divisor of the network's outputs before the softmax."""
 
     entropy: PositiveFloat = 1.0
-    """Entropy in bits of each channel's similarities to the four other channels; with 2 bits, all
-    four are equal."""
+    """Entropy in bits of each channel's similarities to the four others; at most 2."""
 
     mixer_: dict[str, Tensor] = learned()
     """Weights of the network that combines the channels."""
@@ -153,7 +151,7 @@ class GraphAny(Derived[channels.Floats]):
             reference = np.concatenate(known)
             query = draws.permutation(np.setdiff1d(np.arange(rows.size), reference))[: self.batch]
             if query.size < 2:
-                return  # batch normalisation needs at least two nodes
+                return  # Batch normalisation needs at least two nodes.
             among, across = np.ix_(reference, reference), np.ix_(query, reference)
             predictions = [
                 own[across] @ channels.least_squares(own[among], taken, self.penalty)
@@ -208,9 +206,5 @@ class Mixer(nn.Module):
 
 
 def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class.
-
-    Args:
-        labels: Labelled nodes.
-    """
+    """Return the number of labels of each class."""
     return np.array([rows.size for rows in labels.values()], dtype=np.int64)

@@ -173,8 +173,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
 
     def training(self, episodes: int) -> MetaTraining:
-        """Return the meta-training procedure with this method's settings of weight decay and
-        rehearsals."""
+        """Return the meta-training procedure with this method's settings."""
         attentions = ("node_attention.", "task_attention.")
         adapts = self.rehearse_adapted and self.adapt == "support"
         return replace(
@@ -184,8 +183,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         )
 
     def _adapted_accuracy(self, network: HAGNetwork, sessions: list[Session]) -> float:
-        """Return the accuracy of a rehearsal in which every session adapts the network, like real
-        sessions."""
+        """Return the accuracy of a rehearsal in which each session adapts the network."""
         pupil, tasks, accuracies = deepcopy(network), list[NodeLabels](), list[float]()
         draws = self.seeds.generator("adapt in rehearsal")
         for session in sessions:

@@ -45,12 +45,10 @@ class ICaRL(Classifying):
     """Number of gradient steps on encoder and head in each session."""
 
     budget: PositiveInt = 2000
-    """Maximum total number of exemplars, divided equally among classes; each class has at least
-    one."""
+    """Maximum total number of exemplars, divided equally among classes."""
 
     temperature: PositiveFloat = 2.0
-    """Temperature :math:`T` of the distillation loss, which keeps predictions close to those of the
-    previous model."""
+    """Temperature :math:`T` of the distillation loss, which preserves earlier predictions."""
 
     kept_: KeyedLabels = learned()
     """Exemplars of each class, in the order of selection."""

@@ -97,9 +97,6 @@ class InContext(Derived["Fitted"], Propagated):
 
         Old classes are the classes that were added before the last session. Each node of a sample
         of 2,000 is predicted twice, with and without the labels of the last session.
-
-        Args:
-            graph: Graph, or its visible part.
         """
         model = self._now()
         model._check(graph)

@@ -23,10 +23,9 @@ from nodegraft.streams.curriculum import Curriculum
 
 @dataclass(kw_only=True)
 class LabelPropagation(Derived[NDArray[np.float64]]):
-    r"""Propagation of labels along edges, without features:
-    :math:`Y \leftarrow \alpha S Y + (1 - \alpha) Y_0`.
+    r"""Propagation of labels along edges: :math:`Y \leftarrow \alpha S Y + (1 - \alpha) Y_0`.
 
-    This is a baseline that needs only PyTorch Geometric. Zhu & Ghahramani 2002; Zhou et al. 2003.
+    This baseline does not use features. Zhu & Ghahramani 2002; Zhou et al. 2003.
     """
 
     alpha: FractionBelowOne = 0.9

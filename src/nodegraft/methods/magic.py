@@ -81,8 +81,10 @@ class Magic(KernelHead):
         super().learn_base(view, curriculum)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve the regression on all labels, add nodes to classes with few labels, and solve it
-        again."""
+        """Solve the regression on all labels.
+
+        Then nodes are added to classes with few labels, and the regression is solved again.
+        """
         first = super().derive(view)
         labels = self.labels_.on(view)
         few = [place for place, rows in enumerate(labels.values()) if rows.size < self.few_labels]
@@ -121,15 +123,10 @@ class Magic(KernelHead):
 
 
 def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
-    r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from edges between labelled
-    nodes.
+    r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from labelled edges.
 
-    One random edge is added to the observed edges, so that both numbers are finite. Both are 0
-    without edges between labelled nodes.
-
-    Args:
-        view: Visible part of the graph.
-        labels: Labelled nodes.
+    Labelled edges join two labelled nodes. One random edge is added to the observed edges, so that
+    both numbers are finite. Both are 0 without labelled edges.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)
@@ -150,7 +147,6 @@ def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the row numbers of all nodes within two hops of the given nodes, ascending.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the given nodes.
     """
     near = np.union1d(rows, view.neighbours(rows)[1])
@@ -161,7 +157,6 @@ def edges_within(view: GraphView, rows: NDArray[np.int64]) -> "csr_array[float]"
     """Return the adjacency matrix of the given nodes, with 1 for each edge.
 
     Args:
-        view: Visible part of the graph.
         rows: Row numbers of the nodes, ascending.
     """
     counts, neighbours = view.neighbours(rows)
@@ -180,7 +175,6 @@ def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int6
 
     Args:
         rows: Row numbers of the nodes, ascending.
-        labels: Labelled nodes.
     """
     found = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):

@@ -58,8 +58,7 @@ class MetaGNN(Episodic[MAML]):
     """Number of inner steps in a session."""
 
     first_order: bool = False
-    """Whether to ignore gradients through the inner steps (first-order MAML): faster, less
-    exact."""
+    """Whether to ignore gradients through inner steps, which is faster but less exact."""
 
     meta_rate: PositiveFloat = 0.003
     r"""Adam's step size for the meta-learned weights (:math:`\beta`)."""

@@ -73,12 +73,7 @@ class Ridge(Frozen):
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:
-        """Return the inputs of the regression: embeddings minus the mean of session 0, scaled to
-        length 1.
-
-        Args:
-            vectors: Embeddings of nodes.
-        """
+        """Subtract the mean of session 0 from embeddings, and scale them to length 1."""
         return F.normalize(vectors - self.lift_)
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
@@ -96,8 +91,10 @@ class Ridge(Frozen):
         self.weights_ = ridge_weights(self.gram_, self.means_, self.penalty)
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the removed classes. Their nodes stay in G, so scores of other classes do not
-        change."""
+        """Drop the removed classes.
+
+        Their nodes stay in G, so scores of other classes do not change.
+        """
         kept = torch.from_numpy(columns)
         self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
 

@@ -53,8 +53,7 @@ class SGCMean(Propagated):
         self.prototypes_ = self.prototypes_[columns]
 
     def scores_as_published(self, lesson: PublishedLesson) -> NDArray[np.float64]:
-        """Compute scores from class means of the lesson's supports, without dropout or a gradient
-        step."""
+        """Compute scores from class means, without dropout and without a gradient step."""
         means = [self._means(lesson.view, task) for task in lesson.tasks]
         rows, place = np.unique(lesson.query.rows(), return_inverse=True)
         vectors = self.embedding(lesson.view, rows)

@@ -57,8 +57,7 @@ class SGCRidge(KernelHead):
     """Inverse document frequency of each column; empty without ``idf``."""
 
     edge_types_: dict[str, bool] = learned()
-    """Edge types that have blocks, and whether each has directions; empty without
-    ``typed_blocks``."""
+    """Edge types that have blocks, and whether each is directed; may be empty."""
 
     name: ClassVar[str] = "sgc-ridge"
     summary: ClassVar[str] = "propagated features, class-balanced ridge regression in closed form"
@@ -66,8 +65,7 @@ class SGCRidge(KernelHead):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Compute column weights and the list of blocks, then solve the regression for the known
-        classes."""
+        """Compute column weights and blocks, then solve the regression for known classes."""
         self.rarity_ = column_rarity(view) if self.idf else np.zeros(0, dtype=np.float32)
         self.edge_types_ = {}
         if self.typed_blocks:
@@ -84,8 +82,10 @@ class SGCRidge(KernelHead):
         return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
 
     def derive(self, view: GraphView) -> Solved:
-        """Solve the regression on all labels; with ``self_training``, add nodes and solve it
-        again."""
+        """Solve the regression on all labels.
+
+        With ``self_training``, nodes are added to the labels and the regression is solved again.
+        """
         first = super().derive(view)
         if not self.self_training:
             return first

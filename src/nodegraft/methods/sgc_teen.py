@@ -29,8 +29,7 @@ class SGCTEEN(SGCMean):
     """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
-    equal weights."""
+    """Sharpness of base class weights: larger values prefer similar classes, 0 makes them equal."""
 
     base_: int = learned()
     """Number of classes of session 0; their means come first."""
@@ -52,8 +51,7 @@ class SGCTEEN(SGCMean):
         self.prototypes_ = np.concatenate((self.prototypes_, calibrated.astype(np.float32)))
 
     def keep_classes(self, columns: NDArray[np.int64]) -> None:
-        """Drop the means of the removed classes; only the other base classes calibrate later
-        classes."""
+        """Drop the means of the removed classes, also for calibrating later classes."""
         super().keep_classes(columns)
         self.base_ = int((columns < self.base_).sum())
 

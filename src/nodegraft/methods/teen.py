@@ -40,8 +40,7 @@ class TEEN(Frozen):
     """Weight of a new class's own mean; 1 disables calibration."""
 
     tau: NonNegativeFloat = 16.0
-    """Sharpness of the weights of base classes: larger values prefer similar base classes, 0 gives
-    equal weights."""
+    """Sharpness of base class weights: larger values prefer similar classes, 0 makes them equal."""
 
     centre_: Tensor = learned()
     """Mean of the class means of session 0."""
@@ -58,8 +57,7 @@ class TEEN(Frozen):
     reversible: ClassVar[bool] = True
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder, then compute the class means and their centre, which is the mean
-        of these means."""
+        """Pre-train the encoder, then compute the class means and their mean."""
         self.learn_encoder(view, curriculum)
         means = self._means(view, curriculum.train)
         self.centre_ = means.mean(dim=0)

@@ -78,7 +78,6 @@ def untrained_layers(neighbourhood: Neighbourhood, weights: list[Tensor]) -> Ten
 
     Args:
         neighbourhood: Visible neighbourhood of the nodes, with one hop for each layer.
-        weights: Weight matrix of each layer.
     """
     hidden = neighbourhood.features @ weights[0]
     centre, outputs = neighbourhood.rings[-1], list[Tensor]()

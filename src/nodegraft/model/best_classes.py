@@ -20,8 +20,7 @@ BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
 """Maximum number of nodes and of scores (64 megabytes) in a block."""
 
 SEARCHED = 8
-"""Maximum number of top classes that are found by repeated argmax; for more, all scores are
-sorted."""
+"""Maximum number of top classes found by repeated argmax; for more, scores are sorted."""
 
 
 @dataclass(frozen=True)

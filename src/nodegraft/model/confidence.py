@@ -34,8 +34,7 @@ DEFAULT_WORLD: World = "open"
 """World of models and stores for which no world was chosen."""
 
 FACTOR = 2.0
-"""An explanation mentions the estimated share of nodes of known classes if the estimate changes
-the confidence by more than this factor."""
+"""An explanation mentions the share of known classes if it changes confidence by this factor."""
 
 
 NO_ESTIMATE = (

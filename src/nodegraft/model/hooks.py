@@ -59,8 +59,8 @@ class PublishedLesson:
     Args:
         view: Visible part of the graph.
         old: Nodes for the prototypes of each earlier task; the first task has many classes.
-        doubled: Classes of this session, listed a second time with all their nodes; empty if this
-            leak is switched off.
+        doubled: Classes of this session with all their nodes, as additional candidate classes;
+            empty if this leak is switched off.
         new: Support nodes of this session's classes; empty in session 0.
         query: Query nodes by class.
         dropout: Dropout rate during scoring.
@@ -284,8 +284,10 @@ class Hooks(ABC):
 
     @property
     def world(self) -> World:
-        """Whether nodes may belong to unknown classes. Without an open-set score, the world is
-        closed."""
+        """Whether nodes may belong to unknown classes: "open" or "closed".
+
+        A method without open-set score has a closed world.
+        """
         return "closed"
 
     def confidence(self, view: GraphView, scores: NDArray[np.float64]) -> NDArray[np.float64]:

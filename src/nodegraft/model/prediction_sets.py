@@ -252,8 +252,7 @@ def calibrate(
 def _own_probabilities(
     model: "Method", view: GraphView, labels: NodeLabels
 ) -> list[tuple[str, Floats]]:
-    """Return, for each class with labelled nodes, the probability of this class for each of
-    them."""
+    """Return the probability of its own class for each labelled node, by class."""
     some = NodeLabels({name: rows[:MOST_NODES] for name, rows in labels.items() if rows.size})
     if not some:
         return []

@@ -120,8 +120,7 @@ class Stateful(Hooks):
         return copy
 
     def _trial(self) -> Self:
-        """Return an independent copy, which can learn other labels; it shares no lock or
-        listener."""
+        """Return an independent copy, which can learn other labels."""
         copy = self._now()
         for name in _OF_A_CHANGE:
             vars(copy).pop(name, None)
@@ -129,8 +128,10 @@ class Stateful(Hooks):
 
     @contextmanager
     def _change(self, listener: Listener) -> Iterator[Self]:
-        """Yield a copy of the model to change; if no error occurs, it replaces the state of this
-        model."""
+        """Yield a copy of the model to change.
+
+        If no error occurs, it replaces the state of this model.
+        """
         if not isinstance(listener, Listener):
             raise ParameterError(f"A listener is a nodegraft.Listener, not {listener!r}.")
         # Allow one writer at a time: of two concurrent changes, one would be lost.

@@ -44,7 +44,7 @@ def ignoring_sigint() -> Iterator[None]:
     """
     # Block SIGINT, because a child process inherits blocked signals and so ignores Ctrl-C from its
     # start.
-    resource_tracker.ensure_running()  # starting it would unblock the signal
+    resource_tracker.ensure_running()  # Starting it later would unblock the signal.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -70,8 +70,7 @@ def _wait_for_parent() -> None:
 
 
 ATTEMPTS = 3
-"""Number of consecutive crashes of worker processes, with no block computed in between, that raise
-an error."""
+"""Number of crashes of workers, without a computed block in between, that raise an error."""
 
 
 class BlockProcesses(BlockExecutor):

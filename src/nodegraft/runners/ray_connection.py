@@ -1,5 +1,4 @@
-"""Connection to Ray (an optional package): an existing cluster, or a local cluster for this
-process."""
+"""Connection to an existing Ray cluster, or to a local cluster for this process."""
 
 import logging
 import os

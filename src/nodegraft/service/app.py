@@ -70,7 +70,6 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
     """Return the ASGI application of a service.
 
     Args:
-        settings: Settings of the service.
         writer_process: Process that makes versions; None to make them in a thread of this process.
     """
     metrics, traces = Metrics(), _tracer_provider()

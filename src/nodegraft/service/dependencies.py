@@ -53,8 +53,7 @@ BEARER: Dependency = Security(
         description="From `nodegraft token add`; Basic authentication takes it as password.",
     )
 )
-"""Security scheme that documents in OpenAPI that a token is needed; the middleware checks the
-token."""
+"""Security scheme for OpenAPI only; the middleware checks the token."""
 
 
 def router(tag: str, scope: Scope, prefix: str = "/v1", **options: Any) -> APIRouter:
@@ -91,8 +90,7 @@ async def _require_ready(request: Request) -> None:
 
 
 READY: Dependency = Depends(_require_ready)
-"""Dependency that refuses requests while the service is not ready, so that load balancers use
-another host."""
+"""Dependency that refuses requests while the service is not ready."""
 
 
 def _require_scope(caller: Token, scope: Scope) -> None:
@@ -177,8 +175,7 @@ def _load(service: Service, name: VersionName) -> Live:
 
 
 ReadVersion = Annotated[Live, Depends(_read_version)]
-"""Parameter of routes that read a version: the live version, or the version that the request
-names."""
+"""Version that a route reads: the live version, or the one that the request names."""
 
 
 # Dependencies for routes that make a version
@@ -222,12 +219,10 @@ class ChangeMaker:
     """Idempotency key, hash of the request's content, and whether to promote the version."""
 
     async def version(self, make: Callable[..., Version], note: str, override: str = "") -> Version:
-        """Make a new version; for a repeated request, return the version that it made the first
-        time.
+        """Make a new version; a repeated request returns the version that it made before.
 
         Args:
             make: Function that makes the version from the store and ``intent``; must be picklable.
-            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         intent = Intent(
@@ -246,7 +241,6 @@ class ChangeMaker:
 
         Args:
             make: Function that makes the version from the store and ``intent``; must be picklable.
-            note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
         """
         version = await self.version(make, note, override)

@@ -90,22 +90,14 @@ class HttpError(Exception):
 
 
 def internal_error(error: Exception) -> HttpError:
-    """Log an unexpected error, and return a response without its details.
-
-    Args:
-        error: Unexpected error.
-    """
+    """Log an unexpected error, and return a response without its details."""
     LOG.error("a request failed", exc_info=error)
     advice = "Tell the operator of this service: its log has the details."
     return HttpError(500, "internal", "Internal error.", advice)
 
 
 def http_error(error: errors.NodegraftError) -> HttpError:
-    """Convert an error of nodegraft to an HTTP error.
-
-    Args:
-        error: Error that nodegraft raised.
-    """
+    """Convert an error of nodegraft to an HTTP error."""
     matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
     message, more = error.what_happened or str(error), dict[str, Any]()
@@ -130,11 +122,7 @@ def http_error(error: errors.NodegraftError) -> HttpError:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Register handlers that respond to every error with what happened and what to do.
-
-    Args:
-        app: Application that gets the handlers.
-    """
+    """Register handlers that respond to every error with what happened and what to do."""
     app.add_exception_handler(errors.NodegraftError, _handler(http_error))
     app.add_exception_handler(HttpError, _handler(lambda error: error))
     app.add_exception_handler(RequestValidationError, _handler(_invalid_request))

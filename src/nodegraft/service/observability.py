@@ -99,10 +99,7 @@ class Metrics:
         """Count a request.
 
         Args:
-            method: HTTP method.
             route: Path pattern of the route, because the number of different paths is unlimited.
-            status: HTTP status of the response.
-            seconds: Duration of the request.
         """
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)

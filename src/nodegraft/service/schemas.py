@@ -26,6 +26,10 @@ Labels = Annotated[dict[Text, Keys], Field(min_length=1), AfterValidator(_limite
 """Class -> keys of its nodes."""
 
 
+ParentName = Annotated[Text, Field(min_length=1)] | None
+"""Name of a parent in the class tree; null for no parent."""
+
+
 class Model(BaseModel):
     """Base class of all models; unknown fields are refused."""
 
@@ -33,8 +37,7 @@ class Model(BaseModel):
 
 
 class RequestModel(Model):
-    """Base class of request bodies; a value of the wrong type, such as "0.9" for 0.9, is
-    refused."""
+    """Base class of request bodies; values of the wrong type are refused."""
 
     model_config = ConfigDict(strict=True)
 

@@ -31,7 +31,6 @@ def serve(settings: Settings, announce: Callable[[str], object] = lambda address
     """Serve until a signal arrives; then finish the requests in progress, and return.
 
     Args:
-        settings: Settings of the service.
         announce: Function that is called with the URL as soon as the port is bound.
     """
     check(settings)

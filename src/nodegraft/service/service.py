@@ -45,11 +45,9 @@ class Writer:
         self._lock = anyio.Lock()
 
     async def make(self, key: IdempotencyKey, make: Callable[[Store], Version]) -> Version:
-        """Make the version of a request; if the request is repeated, return the version that it
-        made before.
+        """Make a version; a repeated request returns the version that it made before.
 
         Args:
-            key: Idempotency key of the request.
             make: Function that makes the version; must be picklable.
         """
 
@@ -97,11 +95,9 @@ def make_once(
     store: Store,
     attempts: int = ATTEMPTS,
 ) -> Version:
-    """Make the version of a request; if the request is repeated, return the version that it made
-    before.
+    """Make a version; a repeated request returns the version that it made before.
 
     Args:
-        key: Idempotency key of the request.
         make: Function that makes the version.
         store: Store to change; other processes may change it at the same time.
         attempts: Maximum number of attempts.
@@ -119,8 +115,7 @@ def make_once(
 
 
 CACHED = 4
-"""Maximum number of cached responses per route; a page alternates between live and candidate
-version."""
+"""Maximum number of cached responses per route."""
 
 
 class ResponseCache:
@@ -181,7 +176,6 @@ class Service:
         """Open the store of a service, and load its live version.
 
         Args:
-            settings: Settings of the service.
             metrics: Metrics of requests and of the live version.
             writer_process: Process that makes versions; None to make them in a thread.
         """
@@ -198,8 +192,10 @@ class Service:
 
     @property
     def now(self) -> Live:
-        """Live version. Read this property once per request, so that the response uses a single
-        version."""
+        """Live version.
+
+        Read it once per request, so that the response uses a single version.
+        """
         return self.live.now
 
     @property

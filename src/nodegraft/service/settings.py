@@ -18,8 +18,7 @@ EXPORTERS = "OTEL_TRACES_EXPORTER"
 """Environment variable of OpenTelemetry that selects where to send spans."""
 
 PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-"""Environment variables for the protocol of the collector; the first variable that is set is
-used."""
+"""Environment variables for the protocol of the collector; the first that is set is used."""
 
 KNOWN_EXPORTERS = ("otlp", "console")
 PROTOCOL = "http/protobuf"
@@ -52,8 +51,7 @@ class Settings:
     """Whether another server (Ray Serve) listens; then callers always need a token."""
 
     failed_tokens: float = FAILED_TOKENS
-    """Maximum number of unknown tokens per minute from an address, above which it gets status 429;
-    0 for no limit."""
+    """Unknown tokens per minute and address, above which it gets status 429; 0: no limit."""
 
     job_seconds: float = JOB_SECONDS
     """Timeout of a change in seconds; the process that makes it is killed then."""

@@ -37,8 +37,7 @@ def tracer_provider() -> TracerProvider:
 
 
 class TraceMiddleware:
-    """Middleware that makes a span for each request, as a child of the caller's span if there is
-    one.
+    """Middleware that makes a span for each request, as a child of the caller's span.
 
     Args:
         app: Application that handles requests.
@@ -73,8 +72,10 @@ class TraceMiddleware:
 
 
 def _describe(span: Span, connection: Connection, status: int) -> None:
-    """Set name and attributes of a span: the route, not the path, which may contain node or class
-    names."""
+    """Set name and attributes of a span.
+
+    The path is not used, because it may contain names of nodes or classes.
+    """
     route = getattr(connection.get("route"), "path", "none")
     method = connection["method"] if connection["method"] in METHODS else "other"
     span.update_name(f"{method} {route}")

@@ -177,7 +177,6 @@ class StoreTokens:
             name: Unique name, up to 100 printable characters, not ``local``.
             scope: Permission of the token.
             expires_at: Time from which the token is refused, in UTC; None if it does not expire.
-            author: User who adds the token; None for the logged-in user.
         """
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             raise ParameterError(
@@ -211,12 +210,7 @@ class StoreTokens:
         return secret
 
     def revoke(self, name: str, *, author: str | None = None) -> None:
-        """Delete a token. Every host refuses it within about a second.
-
-        Args:
-            name: Name of the token.
-            author: User who revokes the token; None for the logged-in user.
-        """
+        """Delete a token. Every host refuses it within about a second."""
         with self._journal.transaction() as connection:
             # Delete before reading: SQLite refuses writes in a transaction that began with a read
             # if another process has written after that read.

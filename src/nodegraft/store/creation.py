@@ -48,6 +48,7 @@ def made_in(
     texts: NodeTexts | None,
     settings: places.StoreSettings,
     world: World | None,
+    parents: Mapping[str, str | None],
     intent: Intent,
     listener: Listener,
 ) -> Journal:
@@ -57,6 +58,7 @@ def made_in(
         folder: A folder that does not exist yet, or is empty.
         texts: Text of each node; None if there are no texts.
         world: Whether nodes may belong to unknown classes; None for the method's default.
+        parents: Class -> its parent in the class tree.
     """
     places.refuse_links(folder)
     _refuse_taken(folder)
@@ -78,6 +80,8 @@ def made_in(
         require_local(objects)
     # Similar class names are allowed here; the report on the tables warns of them.
     checked = StoreLabels().added(labels, force_name=True)
+    if parents:
+        checked = checked.moved(parents, force_name=True)
     store_id = places.claim_place(objects)
     states = States(folder, objects)
     name, graph = states.put_graph(graph)

@@ -174,7 +174,6 @@ class LabelChanges:
 
         Args:
             number: Expected number of the candidate version; None to discard any candidate.
-            intent: Author and note.
         """
         intent.refuse("discard", "override", "promote")
         parent, candidate = self._journal.version(), self._versions.candidate

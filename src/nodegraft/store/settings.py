@@ -37,8 +37,7 @@ class KnownSetting:
     """Effect of the setting, in one sentence."""
 
     parse: Callable[[Any], Any]
-    """Function that checks a value or parses a string, and returns plain JSON. The message of its
-    ValueError describes the allowed values."""
+    """Function that checks or parses a value; its ValueError names the allowed values."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from nodegraft.store.table_updates import TableUpdates
     from nodegraft.store.versions.audit import AuditEntry
     from nodegraft.store.versions.migration import Migration
+    from nodegraft.tables.class_parents import Parents
     from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
     from nodegraft.tables.new_rows import Row
@@ -109,6 +110,7 @@ class Store(StoreViews):
         database: str | None = None,
         objects: str | None = None,
         world: "World | None" = None,
+        parents: "Parents | None" = None,
         intent: Intent = Intent(),
         listener: Listener = SILENT,
     ) -> "Store":
@@ -138,10 +140,12 @@ class Store(StoreViews):
                 (:mod:`nodegraft.model.confidence`). The setting ``world`` changes it later. None
                 for the ``world`` of ``parameters``; if that is missing, too, ``open`` for a method
                 with an open-set score. A method without this score needs a closed world.
+            parents: Parents of classes in the class tree; see :meth:`move`.
             intent: Author and note.
             listener: Receives progress events of this call and of later calls of the store.
         """
         from nodegraft.store.creation import made_in
+        from nodegraft.tables.class_parents import parents_by_class
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
@@ -155,6 +159,7 @@ class Store(StoreViews):
             texts=texts,
             settings=StoreSettings(database, objects),
             world=world or (parameters or {}).get("world"),
+            parents=parents_by_class({} if parents is None else parents),
             intent=intent,
             listener=listener,
         )
@@ -230,16 +235,39 @@ class Store(StoreViews):
         self.close()
 
     def add(
-        self, classes: "Labels", *, force_name: bool = False, intent: Intent = Intent()
+        self,
+        classes: "Labels",
+        *,
+        parent: str | None = None,
+        force_name: bool = False,
+        intent: Intent = Intent(),
     ) -> Version:
         """Add new classes.
 
         Args:
             classes: New class -> keys of its nodes.
+            parent: Parent of the new classes in the class tree; see :meth:`move`.
             force_name: Allow a name that differs from another class name only by case or blanks.
             intent: See :meth:`change`.
         """
-        return self.change(Change.of("add", force_name, classes=classes), intent=intent)
+        detail = {"classes": classes} | ({} if parent is None else {"parent": parent})
+        return self.change(Change.of("add", force_name, **detail), intent=intent)
+
+    def move(
+        self, parents: "Parents", *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
+        """Change the parents of classes in the class tree; labels and scores stay the same.
+
+        A parent is a class, or a group: a name without labels of its own, which exists while there
+        are classes below it.
+
+        Args:
+            parents: Class or group -> its new parent, None for no parent; or a table with the
+                columns ``class`` and ``parent``.
+            force_name: See :meth:`add`.
+            intent: See :meth:`change`.
+        """
+        return self.change(Change.of("move", force_name, parents=parents), intent=intent)
 
     def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
         """Add labels to known classes.
@@ -269,10 +297,10 @@ class Store(StoreViews):
         return self.change(Change.of("relabel", classes=classes), intent=intent)
 
     def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
-        """Remove classes.
+        """Remove classes; their children in the class tree move to the class above.
 
         Args:
-            names: Names of the classes to remove.
+            names: Names of the classes or groups to remove.
             intent: See :meth:`change`.
         """
         return self.change(Change.of("remove", names=names), intent=intent)
@@ -280,11 +308,11 @@ class Store(StoreViews):
     def rename(
         self, old: str, new: str, *, force_name: bool = False, intent: Intent = Intent()
     ) -> Version:
-        """Rename a class.
+        """Rename a class or group.
 
         Args:
-            old: Current name of the class.
-            new: New name of the class.
+            old: Current name.
+            new: New name.
             force_name: See :meth:`add`.
             intent: See :meth:`change`.
         """
@@ -300,6 +328,8 @@ class Store(StoreViews):
     ) -> Version:
         """Merge several classes into one.
 
+        The merged class gets all children, and its parent is the lowest class above all of them.
+
         Args:
             names: Names of the classes.
             into: Name of the merged class.
@@ -311,7 +341,7 @@ class Store(StoreViews):
     def split(
         self, name: str, parts: "Labels", *, force_name: bool = False, intent: Intent = Intent()
     ) -> Version:
-        """Split a class into several classes.
+        """Split a class into several classes with the same parent.
 
         Args:
             name: Name of the class.
@@ -700,7 +730,7 @@ class Store(StoreViews):
                 for a row does not depend on the other rows
                 (:func:`nodegraft.tables.new_rows.rows_view`).
         """
-        from nodegraft.analysis.predictions import found_rows, predict_new_rows, predict_rows
+        from nodegraft.analysis.predictions import predict_keys, predict_new_rows
 
         number = self.live if version is None else version
         state, shown = self.state(number), (top, min_confidence)
@@ -711,12 +741,8 @@ class Store(StoreViews):
                 raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
             key = self.table_options.get("key", "key")
             return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
-        if nodes is None:
-            places, keys = state.graph.rows, None
-        else:
-            places, keys = found_rows(state.graph, nodes, missing)
-        options = {"keys": keys, "ignore_labels": ignore_labels, "coverage": coverage}
-        return predict_rows(state, places, number, *shown, **options)
+        options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
+        return predict_keys(state, nodes, number, *shown, missing=missing, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.

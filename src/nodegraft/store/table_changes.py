@@ -164,12 +164,10 @@ def grown(
     """Add the rows of tables to a graph; return the new graph and the texts of its new nodes.
 
     Args:
-        graph: The current graph.
         options: Options for reading tables; those that the graph determines are ignored.
         nodes: The table of new nodes; None if there are none.
         edges: The table of new edges; None if there are none.
         repair: Whether to skip invalid rows instead of raising an error.
-        listener: Receives progress events.
     """
     if nodes is None and edges is None:
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
@@ -210,7 +208,6 @@ def read_whole_tables(
     """Read complete tables into a graph whose features follow the current graph's recipe.
 
     Args:
-        graph: The current graph.
         edges: The table of all edges as they are now; None to keep the edges between nodes that
             stay, with their types, weights and directions; False for no edges.
         folder: New folder in which the new graph is built if the current one is on disk.
@@ -256,7 +253,6 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
     Nodes are compared in blocks, because the graphs may not fit in memory.
 
     Args:
-        before: The graph before the change.
         after: The graph after the change, with features of the same recipe.
         labels_lost: Number of labelled nodes that are missing in `after`.
     """

@@ -34,20 +34,24 @@ class StoreViews:
         """Return a table of the classes with numbers of training labels and held-out labels.
 
         The column ``session`` is 0 for the classes of ``init``, 1 for the classes of the first
-        change that added classes, and so on.
+        change that added classes, and so on. If there is a class tree, there is a column
+        ``parent``, and groups are rows without labels and session.
 
         Args:
             version: Number of the version; None for the newest.
         """
         labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
-        return ColumnTable(
-            {
-                "class": list(labels),
-                "labels": [len(own.taught) for own in labels.values()],
-                "held_out": [len(own.held_out) for own in labels.values()],
-                "session": list(labels.sessions.values()),
-            }
-        )
+        names, taught, held_out = [*labels, *labels.groups], labels.taught, labels.held_out
+        sessions = labels.sessions
+        columns: dict[str, list[object]] = {
+            "class": [*names],
+            "labels": [len(taught.get(name, ())) for name in names],
+            "held_out": [len(held_out.get(name, ())) for name in names],
+            "session": [sessions.get(name) for name in names],
+        }
+        if labels.tree:
+            columns["parent"] = [labels.tree.get(name) for name in names]
+        return ColumnTable(columns)
 
     def labels(self, version: int | None = None) -> ColumnTable:
         """Return a table of the labels: node, label, and whether the node is held out.

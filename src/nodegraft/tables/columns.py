@@ -1,6 +1,4 @@
-"""Read source tables from files or memory; error messages name the table, the column and the
-row.
-"""
+"""Read source tables; error messages name the table, the column and the row."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -129,8 +127,9 @@ class SourceTable:
         return names
 
     def column(self, name: str) -> Any:
-        """Return a column by name; for an unknown name, the error message lists all column
-        names.
+        """Return a column by name.
+
+        For an unknown name, the error message lists all column names.
         """
         names = self.column_names
         if name not in names:
@@ -264,7 +263,7 @@ def read_source(
 def require_columns(
     tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]], advice: str = _NAME_COLUMNS
 ) -> None:
-    """Raise an error that names all missing columns of all given tables.
+    """Raise an error that names all missing columns of all tables.
 
     Args:
         tables: Pairs of a table (or None) and the columns that it must have.
@@ -283,8 +282,9 @@ def require_columns(
 
 
 def is_text(column: Any) -> bool:
-    """Return whether a column has text; a CSV column that is not UTF-8 has the Arrow type
-    binary.
+    """Return whether a column has text.
+
+    A CSV column that is not valid UTF-8 has the Arrow type binary, and counts as text.
     """
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(is_kind(column.type) for is_kind in kinds)

@@ -11,9 +11,7 @@ from nodegraft.base.errors import DataError, TablesError
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding about a table: a description, a count, examples, and whether the data must be
-    corrected.
-    """
+    """Finding about a table, with a count and examples."""
 
     what: str
     """Description of the finding; its first word says what is counted: nodes, edges or rows."""
@@ -31,9 +29,7 @@ class Finding:
     """Names of the column and the table that the finding is about."""
 
     fatal: bool = False
-    """Whether ``repair=True`` cannot correct the data; in this case ``blocking`` tells users what
-    to do.
-    """
+    """Whether ``repair=True`` cannot correct the data; then ``blocking`` says what to do."""
 
     @property
     def told(self) -> str:
@@ -140,8 +136,7 @@ class DataReport:
 
 
 def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
-    """Raise an error that lists all findings, if any data must be corrected before the tables can
-    be used.
+    """Raise an error that lists all findings, if any data must be corrected.
 
     Args:
         repair: Whether data that must be corrected is corrected automatically; then only fatal

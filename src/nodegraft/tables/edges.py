@@ -95,7 +95,6 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
 
     Args:
         table: Edge table or a batch of it; None for no edges.
-        columns: Column names of the table.
         keys: Keys of all nodes of the graph; an edge with any other key is invalid.
     """
     if table is None:
@@ -140,9 +139,7 @@ class _Kinds(NamedTuple):
     """Position in ``names`` of each edge's type; -1 for an edge without a type."""
 
     def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Return a mapping from edge type to positions of its edges, counted among usable edges
-        only.
-        """
+        """Return the positions of each edge type among the usable edges."""
         numbers = self.numbers[usable]
         pairs = sorted((self.names[number], number) for number in np.unique(numbers))
         return {name: np.flatnonzero(numbers == number) for name, number in pairs}

@@ -1,6 +1,4 @@
-"""Replace the text encoders of a graph, and encode its texts with the new ones; keys and edges do
-not change.
-"""
+"""Replace the text encoders of a graph, and encode its texts with the new ones."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -57,15 +55,13 @@ class TextEncoding:
     def applied(
         self, graph: Graph, options: Mapping[str, Any], listener: Listener
     ) -> tuple[Graph, NodeTexts | None]:
-        """Return the graph with text features by the new encoders, and the nodes' texts for
-        display.
+        """Return the graph with newly encoded texts, and the nodes' texts for display.
 
         Encoders of columns without text do not change.
 
         Args:
             graph: Graph that was read from tables.
             options: Options for reading the node table; only ``key`` and ``delimiter`` are used.
-            listener: Listener that receives progress events.
         """
         recipe = graph.recipe
         if not isinstance(recipe, FeatureRecipe):

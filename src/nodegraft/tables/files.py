@@ -18,9 +18,7 @@ from nodegraft.base.errors import DataError, ParameterError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 DELIMITERS = ",;\t|"
-"""Column separators that may be guessed from a CSV header; if two fit equally well, the earlier one
-is used.
-"""
+"""Column separators that are guessed from a CSV header, in order of preference."""
 
 _GLOB = re.compile(r"[*?\[]")
 _JSON_BLOCK = 1 << 26
@@ -116,8 +114,9 @@ class TableFiles:
             raise DataError(f"{self.paths[0]} cannot be read: {reason}") from error
 
     def _check_schemas(self) -> None:
-        """Raise an error if columns differ between files, because Arrow would convert or drop them
-        silently.
+        """Raise an error if columns differ between files.
+
+        Arrow would convert or drop such columns silently.
         """
         from pyarrow import parquet
 
@@ -179,9 +178,7 @@ class TableFiles:
         return table
 
     def _explained(self, error: str, delimiter: str | None) -> str:
-        """Return Arrow's error message with advice, and with the column name instead of the column
-        number.
-        """
+        """Add advice and the column name to an error message of Arrow."""
         number = re.search(r"column #(\d+)", error)
         if number:
             names = self._header(delimiter)[1]

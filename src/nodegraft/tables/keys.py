@@ -71,9 +71,7 @@ def key_column(table: SourceTable, name: str) -> Any:
 
 
 def keys_like(keys: NodeKeys, table: SourceTable, name: str) -> KeyArray:
-    """Return a column of node keys, with None for missing keys; raise an error if their type
-    differs from `keys`.
-    """
+    """Return a column of node keys of the same type as `keys`; missing keys are None."""
     return _array(table, name, _column_like(keys, table, name))
 
 

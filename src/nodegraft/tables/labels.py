@@ -1,6 +1,4 @@
-"""Read labels from a dict, a table or a pandas Series; split labels into training and held-out
-labels.
-"""
+"""Read labels from a dict or a table; split them into training and held-out labels."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -22,9 +22,7 @@ from nodegraft.tables.data_report import DataReport
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 Row = Mapping[str, Any]
-"""JSON row: a mapping from column name to value. ``edges`` is a list of edges; the key column is
-optional.
-"""
+"""Mapping from column name to JSON value; ``edges`` is a list of edges, the key is optional."""
 
 EDGES, FEATURES = "edges", "features"
 _ENDS = {"target": OUT, "source": IN}
@@ -175,8 +173,9 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
 
 
 def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
-    """Return the edges of each type: rows are positions of new rows, columns are row numbers of the
-    graph.
+    """Return the edges of each type between new rows and nodes of the graph.
+
+    Rows of entries are positions of new rows, columns are row numbers of the graph.
     """
     given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
     faults = list[str]()
@@ -217,9 +216,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
 
 
 def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
-    """Validate a JSON edge; return its type, the key of the graph's node, its weight and its
-    direction.
-    """
+    """Validate a JSON edge; return its type, the graph node's key, weight and direction."""
     if not isinstance(edge, Mapping) or not edge.keys() <= _EDGE_FIELDS:
         raise DataError(f"{edge!r} must have the fields type, target or source, and weight")
     kinds, kind = graph.relations, edge.get("type")

@@ -291,8 +291,7 @@ def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> Non
 
 
 def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
-    """Drop rows without a key and rows with repeated keys; return the table, its keys, and findings
-    about dropped rows.
+    """Drop rows with missing or repeated keys; return table, keys and findings.
 
     Of several rows with the same key, the first remains.
     """

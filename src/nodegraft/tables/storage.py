@@ -22,9 +22,7 @@ RECIPE = "recipe"
 """Name of the subfolder with the feature recipe, in the folder of a graph on disk."""
 
 APART = "apart."
-"""Name prefix of arrays with those rows of an adjacency that have changed; unchanged rows are in
-other arrays.
-"""
+"""Name prefix of arrays with the changed rows of an adjacency."""
 
 _CSR = ("data", "indices", "indptr")
 

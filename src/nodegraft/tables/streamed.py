@@ -26,8 +26,9 @@ _MOST_ROWS = 1 << 19
 
 
 class StreamedTable(SourceTable):
-    """Table in Parquet files: ``batches`` reads its rows; ``column`` returns an empty column of the
-    same type.
+    """Table in Parquet files whose rows are read in batches.
+
+    ``column`` returns an empty column of the right type.
 
     Args:
         files: Files of the table, in order; all have the same columns.
@@ -71,15 +72,11 @@ class StreamedTable(SourceTable):
         return int(self._num_rows - self._dropped.size)
 
     def without(self, rows: IntArray) -> "StreamedTable":
-        """Return this table without some rows, given by their row numbers in the files,
-        ascending.
-        """
+        """Return this table without the rows with these numbers in the files, ascending."""
         return StreamedTable(self._files, self.place, self._memory, rows, self._key_types)
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "StreamedTable":
-        """Return this table with key columns whose keys are converted to the key type on
-        reading.
-        """
+        """Return this table with key columns that are converted to the key type on reading."""
         types = self._key_types | dict.fromkeys(names, key_type)
         return StreamedTable(self._files, self.place, self._memory, self._dropped, types)
 

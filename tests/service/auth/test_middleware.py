@@ -117,7 +117,7 @@ def test_a_failure_of_ours_is_told_without_its_secrets(
     def fail(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(predict, "predict_rows", fail)
+    monkeypatch.setattr(predict, "predict_keys", fail)
     answer = client.post("/v1/predict", json={"keys": KNOWN})
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "secret" not in answer.text

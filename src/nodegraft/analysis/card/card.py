@@ -125,8 +125,7 @@ class Card:
     """Accuracy on all held-out nodes."""
 
     reliability: dict[float, AccuracyCount] | None
-    """Confidence threshold -> accuracy on held-out nodes predicted with at least this confidence;
-    None if the method has no calibrated confidence."""
+    """Confidence threshold -> held-out accuracy at or above it; None without calibration."""
 
     calibration: tuple[ProbabilityBin, ...]
     """Accuracy on held-out nodes in bins of similar predicted probability."""

@@ -34,10 +34,6 @@ class ClassSuccession:
 
         A removed class is continued by each new class that has some of its labels, and by an old
         class that has all of its labels.
-
-        Args:
-            before: Labels before the change.
-            after: Labels after the change.
         """
         gone = [name for name in before if name not in after]
         if not gone:
@@ -94,8 +90,6 @@ def changed_classes(
     """Return the classes that are new or whose labels change, except renamed classes.
 
     Args:
-        before: Labels before the change.
-        after: Labels after the change.
         names: Mapping from classes before the change to classes after the change.
         pairs: (prediction before, prediction after) -> number of nodes.
     """
@@ -144,9 +138,10 @@ _ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
     "rename": StoreLabels.renamed,
     "merge": StoreLabels.merged,
     "split": StoreLabels.split,
+    "move": StoreLabels.moved,
 }
 
-_NAMING = ("add", "rename", "merge", "split")
+_NAMING = ("add", "rename", "merge", "split", "move")
 
 
 @dataclass(frozen=True)
@@ -224,6 +219,10 @@ def _plain(name: str, value: Any) -> Any:
         from nodegraft.tables.labels import keys_by_class  # this module is slow to import
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
+    if name == "parents":
+        from nodegraft.tables.class_parents import parents_by_class  # this module is slow to import
+
+        return parents_by_class(value)
     # Return a string in place of a list unmodified, so that applying the change refuses it.
     if name not in ("keys", "names") or (name == "keys" and isinstance(value, str | bytes)):
         return value
@@ -246,7 +245,7 @@ def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> 
     """
     for number, change in changes.items():
         try:
-            # The user accepted similar names and repeated keys when the change was first made.
+            # Accept similar names and repeated keys, as the user did when the change was made.
             labels = change.without_repeats().with_forced_name().applied(labels)
         except NodegraftError as error:
             raise StoreError(

@@ -1,9 +1,9 @@
 """Labels of a version: training and held-out nodes of each class, and the changes of labels."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from nodegraft.base.counting import listed
 from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
@@ -12,6 +12,7 @@ from nodegraft.base.problems import Problems
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, hash_order, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
+from nodegraft.model.class_tree import NO_TREE, ClassTree
 
 HELD_OUT, FEWEST = 0.2, 10
 """Share of a class's labels to hold out, and least number of labels for holding out any."""
@@ -85,10 +86,13 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     Args:
         classes: Class name -> labels of the class.
+        tree: Parents of the classes. Its groups, which have no labels, are not in the mapping.
     """
 
-    def __init__(self, classes: Mapping[str, ClassLabels] | None = None) -> None:
-        self._classes = dict(classes or {})
+    def __init__(
+        self, classes: Mapping[str, ClassLabels] | None = None, tree: ClassTree = NO_TREE
+    ) -> None:
+        self._classes, self.tree = dict(classes or {}), tree
 
     def __getitem__(self, name: str) -> ClassLabels:
         self._refuse_unknown([name])
@@ -104,11 +108,27 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return len(self._classes)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, StoreLabels) and self._classes == other._classes
-        return same and list(self) == list(other)  # type: ignore[call-overload]
+        return (
+            isinstance(other, StoreLabels)
+            and self.has_classes_of(other)
+            and self.tree == other.tree
+        )
 
     def __hash__(self) -> int:
-        return hash(tuple(self._classes.items()))
+        return hash((tuple(self._classes.items()), self.tree))
+
+    def has_classes_of(self, other: "StoreLabels") -> bool:
+        """Return whether the classes, their order and labels are equal; parents may differ."""
+        return list(self.items()) == list(other.items())
+
+    @property
+    def groups(self) -> list[str]:
+        """Names of the class tree that have no labels of their own, sorted."""
+        return self.tree.groups(self)
+
+    def _with(self, classes: Mapping[str, ClassLabels], tree: ClassTree | None = None) -> Self:
+        tree = self.tree if tree is None else tree
+        return type(self)(classes, tree.within(classes))
 
     @property
     def taught(self) -> dict[str, Keys]:
@@ -146,12 +166,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
         self,
         classes: Mapping[str, Iterable[Key]],
         force_name: bool = False,
+        parent: str | None = None,
     ) -> "StoreLabels":
         """Return labels with new classes.
 
         Args:
             classes: New class -> keys of its nodes.
             force_name: Whether to allow names that differ from others only by case or blanks.
+            parent: Parent of the new classes: a class, a group or the name of a new group. None
+                for no parent, or the parent that a group has which becomes a class.
         """
         if not classes:
             raise ClassNameError("No class was given.")
@@ -172,7 +195,30 @@ class StoreLabels(Mapping[str, ClassLabels]):
         problems.raise_all()
         session = max(self.sessions.values(), default=-1) + 1
         fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
-        return StoreLabels({**self, **fresh})
+        labels = self._with({**self, **fresh})
+        return labels if parent is None else labels.moved(dict.fromkeys(new, parent), force_name)
+
+    def moved(self, parents: Mapping[str, str | None], force_name: bool = False) -> "StoreLabels":
+        """Return labels in which some classes have another parent.
+
+        Args:
+            parents: Class or group -> its new parent, which may be a new group; None for no parent.
+            force_name: Whether to allow names of new groups that are similar to other names.
+        """
+        if not parents:
+            raise ClassNameError("No class was given.")
+        problems, moved = Problems(), self
+        with problems.collect():
+            moved = self._with(self, self.tree.moved(parents))
+        problems.raise_all()
+        with problems.collect():
+            gone = [name for name in parents if name not in moved.tree.names]
+            self._refuse_unknown(gone, (*self.tree.names, *moved))
+        with problems.collect():
+            old = {*self, *self.tree.names}
+            self._check_names([name for name in moved.groups if name not in old], force_name)
+        problems.raise_all()
+        return moved
 
     def labelled(self, more: Mapping[str, Iterable[Key]]) -> "StoreLabels":
         """Return labels with more nodes of known classes.
@@ -186,7 +232,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             self._check_key_type(new)
         self._refuse_labelled(new, problems)
         problems.raise_all()
-        return StoreLabels({**self, **{name: self[name].with_more(new[name]) for name in new}})
+        return self._with({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
     def unlabelled(self, keys: Iterable[Key]) -> "StoreLabels":
         """Return labels without the labels of some nodes.
@@ -210,7 +256,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         with problems.collect():
             _refuse_untaught(left)
         problems.raise_all()
-        return StoreLabels(left)
+        return self._with(left)
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
         """Return labels in which the class of some labelled nodes is changed.
@@ -227,46 +273,51 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return moved.labelled(new)
 
     def removed(self, names: Iterable[str]) -> "StoreLabels":
-        """Return labels without the given classes.
+        """Return labels without the given classes; their children move to the class above.
 
         Args:
-            names: Names of the classes to remove.
+            names: Names of the classes or groups to remove.
         """
         gone, problems = several(names, "class names"), Problems()
         with problems.collect():
             _refuse_repeated("Class", gone, "listed twice")
         with problems.collect():
-            self._refuse_unknown(gone)
+            self._refuse_unknown(gone, self.tree.names)
         problems.raise_all()
         left = {name: one for name, one in self.items() if name not in gone}
         if not left:
             raise StoreError("A store needs at least one class: this would remove the last one.")
-        return StoreLabels(left)
+        return self._with(left, self.tree.without(gone))
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
-        """Return labels in which a class is renamed.
+        """Return labels in which a class or group is renamed.
 
         Args:
             old: Current name.
             new: New name.
             force_name: See :meth:`added`.
         """
-        self[old]
+        self._refuse_unknown([old], self.tree.names)
         if new == old:
             raise ClassNameError(f"The class is called {old!r} already: give another name.")
         if new in self:
             raise ClassNameError(
                 f"The store already has the class {new!r}: use `merge` to merge both."
             )
+        self._refuse_groups([new])
         self._check_names([new], force_name, gone=[old])
-        return StoreLabels({new if name == old else name: one for name, one in self.items()})
+        classes = {new if name == old else name: one for name, one in self.items()}
+        return self._with(classes, self.tree.merged([old], new))
 
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
         """Return labels in which several classes are merged; the oldest class gives the session.
 
+        The merged class gets all children, and its parent is the lowest class above all of them.
+
         Args:
             names: Names of the classes to merge.
-            into: Name of the merged class: the name of one of these classes, or a new name.
+            into: Name of the merged class: the name of one of these classes or of a group, or a new
+                name.
             force_name: See :meth:`added`.
         """
         parts = list(dict.fromkeys(several(names, "class names")))
@@ -286,7 +337,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             _in_order(key for part in both for key in part.held_out),
         )
         left = {name: labels for name, labels in self.items() if name not in parts}
-        return StoreLabels({**left, into: one})
+        return self._with({**left, into: one}, self.tree.merged(parts, into))
 
     def split(
         self,
@@ -294,7 +345,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         parts: Mapping[str, Iterable[Key]],
         force_name: bool = False,
     ) -> "StoreLabels":
-        """Return labels in which a class is split; each part has the session of the class.
+        """Return labels in which a class is split; each part has session and parent of the class.
 
         Training nodes stay training nodes, and held-out nodes stay held out. A part that has only
         held-out nodes is divided again like a new class, because it needs training nodes.
@@ -308,6 +359,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         old, left = self[name], {other: one for other, one in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting needs at least two new classes.")
+        self._refuse_groups(parts)
         rest = StoreLabels(left)
         # A part may reuse the name of the class that is split.
         gone = [] if name in parts else [name]
@@ -317,7 +369,9 @@ class StoreLabels(Mapping[str, ClassLabels]):
         with problems.collect():
             new = rest.added(parts, force_name=True)
         problems.raise_all()
-        return StoreLabels({**left, **{part: old.part(new[part].all) for part in parts}})
+        tree = self.tree if name in parts else self.tree.without([name])
+        tree = tree.moved({part: self.tree.get(name) for part in parts})
+        return self._with({**left, **{part: old.part(new[part].all) for part in parts}}, tree)
 
     def state(self) -> tuple[Arrays, Document]:
         """Return the labels as arrays and JSON."""
@@ -326,7 +380,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
             for some in (self.taught, {name: one.held_out for name, one in self.items()})
         )
         arrays = prefixed("taught.", taught) | prefixed("held_out.", held_out)
-        return arrays, {"kind": "labels", "schema": 1, "sessions": list(self.sessions.items())}
+        document = {"kind": "labels", "schema": 1, "sessions": list(self.sessions.items())}
+        if self.tree:
+            # Releases that do not know parents read schema 1 only, so they refuse these labels.
+            document |= {"schema": 2, "parents": sorted(self.tree.items())}
+        return arrays, document
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Document) -> "StoreLabels":
@@ -336,7 +394,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             arrays: Arrays from :meth:`state`.
             document: JSON from :meth:`state`.
         """
-        if document.get("kind") != "labels" or document.get("schema") != 1:
+        if document.get("kind") != "labels" or document.get("schema") not in (1, 2):
             raise StoreError(
                 "This object of the store does not contain labels that this nodegraft can read."
             )
@@ -350,17 +408,26 @@ class StoreLabels(Mapping[str, ClassLabels]):
             {
                 name: ClassLabels(session, *(tuple(part[name].tolist()) for part in parts))
                 for name, session in sessions
-            }
+            },
+            ClassTree(dict(document.get("parents", ()))),
         )
 
     def _check_names(self, new: Iterable[str], force_name: bool, gone: Sequence[str] = ()) -> None:
         names = [class_name(name) for name in new]
         if not force_name:
-            left = [name for name in self if name not in gone]
+            left = [name for name in {*self, *self.groups} if name not in (*gone, *names)]
             refuse_likely_duplicates(names, left)
 
-    def _refuse_unknown(self, names: Iterable[str]) -> None:
-        unknown = [name for name in dict.fromkeys(names) if name not in self._classes]
+    def _refuse_groups(self, new: Iterable[str]) -> None:
+        groups = [name for name in new if name in self.groups]
+        if groups:
+            raise ClassNameError(
+                f"{listed(map(repr, groups))} is already a group of classes in this store: choose "
+                "another name."
+            )
+
+    def _refuse_unknown(self, names: Iterable[str], allowed: Collection[str] = ()) -> None:
+        unknown = [name for name in dict.fromkeys(names) if name not in {*self._classes, *allowed}]
         if unknown:
             shown = listed(map(repr, unknown))
             known = ", ".join(sorted(self._classes)[:8])

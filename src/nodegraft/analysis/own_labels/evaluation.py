@@ -37,7 +37,6 @@ def evaluate_methods(
         methods: Names of methods; None for the store's own method and :data:`METHODS`.
         seeds: Number of seeds.
         shots: Number of labels per new class.
-        listener: Receives progress.
     """
     validate_value("seeds", seeds, PositiveInt)
     chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)

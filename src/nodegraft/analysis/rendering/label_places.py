@@ -45,7 +45,6 @@ def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) ->
     2
 
     Args:
-        axes: Axes to write on.
         ends: Name -> x and y in data coordinates, and the colour of the name.
     """
     _lay_out(axes)
@@ -71,7 +70,6 @@ def label_points(
     ['one', 'other']
 
     Args:
-        axes: Axes to write on.
         points: Name -> x and y in data coordinates, and the colour of the name.
         avoid_path: Corners of a line that labels should not cover, in data coordinates.
         avoid_points: Points that labels should not cover, in data coordinates.

@@ -27,7 +27,6 @@ def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: 
     """Draw recall and its 95 % interval for each class; the class with the lowest recall is first.
 
     Args:
-        axes: Axes to draw into.
         recalls: Class -> number of correct predictions for its nodes; at least one node each.
         most: Maximum number of classes with a separate row.
     """
@@ -92,7 +91,6 @@ def draw_history(
     """Draw held-out accuracy by version with 95 % intervals; fill the marks of live versions.
 
     Args:
-        axes: Axes to draw into.
         counts: Version -> correct predictions for held-out nodes, counted when the version was
             made.
         live: Numbers of the versions that were live.
@@ -114,7 +112,6 @@ def draw_learning_curve(axes: drawing.Axes, counts: Mapping[int, AccuracyCount])
     """Draw held-out accuracy against the number of labels per class, with 95 % intervals.
 
     Args:
-        axes: Axes to draw into.
         counts: Maximum number of labels per class -> correct predictions for held-out nodes.
     """
     shares = [100 * (count.share or 0.0) for count in counts.values()]
@@ -134,7 +131,6 @@ def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence
     """Draw accuracy by session: a line for the mean over seeds, a band for their range.
 
     Args:
-        axes: Axes to draw into.
         accuracies: Method -> accuracy of each session, for each seed; the best method first.
     """
     for place, (name, seeds) in enumerate(accuracies.items()):
@@ -165,7 +161,6 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
     """Draw accuracy and coverage of predictions against the confidence threshold.
 
     Args:
-        axes: Axes to draw into.
         levels: Confidence threshold -> correct predictions among those at or above the threshold.
         asked: Number of all nodes, with or without a prediction.
     """
@@ -247,7 +242,6 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
     """Draw a confusion matrix with a row per true class; the least confused classes share a row.
 
     Args:
-        axes: Axes to draw into.
         matrix: Number of nodes by true and predicted class.
         most: Maximum number of classes with a separate row.
     """
@@ -349,7 +343,6 @@ def draw_map(
     """Draw a point for each node; classes beyond the number of colours are grey.
 
     Args:
-        axes: Axes to draw into.
         places: Position of each node: nodes x 2.
         classes: Class of each node.
         first: Classes in the order in which colours are assigned.

@@ -8,7 +8,9 @@ from nodegraft.analysis.results.result import NodeKey, Result, VersionResult, ex
 from nodegraft.analysis.version import Version, describe_version
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.labels.labels import StoreLabels
     from nodegraft.analysis.preview import Preview
+    from nodegraft.model.class_tree import ClassTree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +104,79 @@ class Promoted(VersionResult):
 
     by: str = field(metadata=example("anna"))
     at: datetime
+
+
+@dataclass(frozen=True)
+class KnownClass(Result):
+    """A class of a version.
+
+    Args:
+        name: Class name.
+        parent: Parent in the class tree: a class or a group; null if it has none.
+        labels: Number of training labels.
+        held_out: Number of held-out labels, which are used to measure accuracy.
+        session: Number of the session that added the class; 0 for the first classes.
+    """
+
+    name: str = field(metadata=example("hats"))
+    parent: str | None = field(metadata=example(None))
+    labels: int = field(metadata=example(16))
+    held_out: int = field(metadata=example(4))
+    session: int = field(metadata=example(0))
+
+
+@dataclass(frozen=True)
+class ClassGroup(Result):
+    """A group of the class tree: the parent of other classes, without labels of its own.
+
+    Args:
+        name: Name of the group.
+        parent: Parent in the class tree: a class or a group; null if it has none.
+    """
+
+    name: str = field(metadata=example("headwear"))
+    parent: str | None = field(metadata=example(None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownClasses(VersionResult):
+    """All classes of a version.
+
+    Args:
+        classes: Classes in the order in which they were added.
+        groups: Groups of the class tree, sorted by name.
+    """
+
+    TABLE: ClassVar[str] = "classes"
+
+    classes: list[KnownClass]
+    groups: list[ClassGroup]
+
+    @property
+    def tree(self) -> "ClassTree":
+        """Parents of the classes and groups."""
+        from nodegraft.model.class_tree import ClassTree  # this module is slow to import
+
+        every: list[KnownClass | ClassGroup] = [*self.classes, *self.groups]
+        return ClassTree({known.name: known.parent for known in every if known.parent is not None})
+
+    @classmethod
+    def of(cls, version: Version, labels: "StoreLabels") -> Self:
+        """Return the classes of a version.
+
+        Args:
+            labels: Labels of the version.
+        """
+        return cls(
+            **version.fields,
+            classes=[
+                KnownClass(
+                    name, labels.tree.get(name), len(own.taught), len(own.held_out), own.session
+                )
+                for name, own in labels.items()
+            ],
+            groups=[ClassGroup(name, labels.tree.get(name)) for name in labels.groups],
+        )
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,7 @@ from nodegraft.base.hashing import file_hash
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file or a directory to disk with fsync, so that its content survives a power
-    failure.
-    """
+    """Flush a file or folder to disk (fsync), so that it survives a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -44,8 +42,9 @@ def write_sidecar(path: Path) -> None:
 
 
 def matches_sidecar(path: Path) -> bool | None:
-    """Return whether a file matches the checksum stored beside it; None if there is no checksum,
-    because the file is incomplete.
+    """Return whether a file matches the checksum stored beside it.
+
+    The result is None if there is no checksum, because the file is then incomplete.
     """
     try:
         written = _sidecar(path).read_bytes()
@@ -61,9 +60,7 @@ def _sidecar(path: Path) -> Path:
 SUFFIX = ".npy"
 
 CHECKED_BYTES = 1 << 26
-"""Maximum size in bytes of an array whose checksum is verified when the array is memory-mapped.
-Each array is verified once per process.
-"""
+"""Maximum size in bytes of an array whose checksum is verified when it is memory-mapped."""
 
 _BLOCK = 1 << 26
 _checked: set[tuple[str, str, int, int]] = set()
@@ -149,7 +146,6 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return the array in a file, memory-mapped.
 
     Args:
-        path: Path of the array file.
         stored: Expected type and shape of the array.
     """
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
@@ -166,7 +162,6 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
     """Return an array, memory-mapped; up to `CHECKED_BYTES`, verify its checksum once per process.
 
     Args:
-        path: Path of the array file.
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()
@@ -184,8 +179,7 @@ def require_unchanged(path: Path, array: NDArray[Any], stored: StoredArray) -> N
 
 
 def _header_size(path: Path, stored: StoredArray) -> int:
-    """Return the size of a file's header; raise an error unless :class:`ArrayWriter` wrote this
-    header.
+    """Return the size of a file's header, which must be from :class:`ArrayWriter`.
 
     NumPy's own parser is not used, because it accepts some headers with a flipped bit.
     """

@@ -86,8 +86,7 @@ def prefixed(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
 
 
 def under(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Arrays:
-    """Return the arrays whose names begin with a prefix, and remove the prefix from the names;
-    inverse of :func:`prefixed`.
+    """Return the arrays whose names begin with a prefix, without the prefix.
 
     >>> list(under("a.", prefixed("a.", {"x": np.zeros(1)}) | {"y": np.zeros(1)}))
     ['x']

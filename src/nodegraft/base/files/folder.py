@@ -35,8 +35,9 @@ class StoredFile:
 
 
 class WriteOnceFolder:
-    """Local or remote folder (``s3://bucket/runs``) in which each file is written once, without
-    locks.
+    """Local or remote folder (``s3://bucket/runs``) in which each file is written once.
+
+    No locks are needed.
 
     >>> folder = WriteOnceFolder("memory://doc/runs")
     >>> folder.write("a.json", b"{}"), folder.write("a.json", b"other"), folder.read("a.json")
@@ -65,8 +66,9 @@ class WriteOnceFolder:
         return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
-        """Return all files by name, including draft files of interrupted writers, without symbolic
-        links.
+        """Return all files by name, without symbolic links.
+
+        Draft files of interrupted writers are included.
         """
         with _told_as_os_error():
             self._files.invalidate_cache()
@@ -109,12 +111,9 @@ class WriteOnceFolder:
             raise OSError(f"{place} is a symbolic link or no plain file")
 
     def write(self, name: str, content: bytes, mode: int = READABLE) -> bool:
-        """Write a new file atomically; if a file with this name exists, change nothing and return
-        False.
+        """Write a new file atomically; return False if the name exists, and change nothing.
 
         Args:
-            name: Name of the file.
-            content: Content of the file.
             mode: File mode; used for local folders only.
         """
         try:
@@ -130,8 +129,7 @@ class WriteOnceFolder:
         return True
 
     def adopt(self, name: str, source: Path) -> bool:
-        """Add a local file atomically: as a hard link if the file system supports links, otherwise
-        as a copy.
+        """Add a local file atomically: as a hard link if possible, otherwise as a copy.
 
         The source file is made read-only if permissions allow; callers must not change it later.
 
@@ -183,11 +181,7 @@ class WriteOnceFolder:
             flush_to_disk(folder.parent)
 
     def remove(self, name: str) -> None:
-        """Delete a file of the folder; do nothing if it does not exist.
-
-        Args:
-            name: Name of the file.
-        """
+        """Delete a file of the folder; do nothing if it does not exist."""
         with suppress(FileNotFoundError), _told_as_os_error():
             self._files.rm_file(f"{self._path}/{name}")
 
@@ -205,8 +199,9 @@ class WriteOnceFolder:
             place.rename(place.with_name(other))
 
     def check_writable(self) -> None:
-        """Raise ParameterError if the folder is not writable. Call it before a long computation
-        starts.
+        """Raise ParameterError if the folder is not writable.
+
+        Call it before a long computation starts.
         """
         probe = f".{uuid4().hex}"
         try:
@@ -245,9 +240,7 @@ def _copied(source: Path, place: Path) -> bool:
 
 @contextmanager
 def _drafted(place: Path, mode: int) -> Iterator[Path]:
-    """Yield the path of a draft file; when the ``with`` block ends, hard-link the draft to
-    ``place``.
-    """
+    """Yield the path of a draft file, which becomes ``place`` when the ``with`` block ends."""
     draft = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
         yield draft

@@ -28,9 +28,7 @@ def parameters_of(owner: Any) -> dict[str, Any]:
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """Create an instance of a keyword-only dataclass; raise ParameterError for unknown or missing
-    parameter names.
-    """
+    """Create a keyword-only dataclass; unknown or missing names raise ParameterError."""
     known = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
     problems = Problems()
     for name in values:
@@ -56,8 +54,9 @@ def _is_required(one: "Field[Any]") -> bool:
 
 
 def owner_name(cls: type) -> str:
-    """Return the name of a dataclass for error messages: its class attribute ``described_as`` or
-    ``name``, otherwise the name of the class.
+    """Return the name of a dataclass for error messages.
+
+    This is its class attribute ``described_as`` or ``name``, otherwise the name of the class.
     """
     told = (getattr(cls, name, None) for name in ("described_as", "name"))
     return next((text for text in told if isinstance(text, str)), cls.__name__)

@@ -52,7 +52,6 @@ def validate_value(name: str, value: Any, kind: Any) -> None:
 
     Args:
         name: Name of the value in the error message.
-        value: Value to check.
         kind: Type annotation: plain types, ``Literal``, unions, lists, tuples and mappings of
             these, and ``Annotated`` with a :class:`Range`.
     """

@@ -16,6 +16,7 @@ from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pair
 from nodegraft.cli.options import (
     AuthorOptions,
     ChangeOptions,
+    ClassTable,
     DryRun,
     EdgeTable,
     LabelColumn,
@@ -86,6 +87,7 @@ def init(
         typer.Option(help="Column with the node key in labels, if it differs from --key."),
     ] = None,
     label: LabelColumn = "label",
+    classes: ClassTable = None,
     write_config: Annotated[
         bool,
         typer.Option(
@@ -157,6 +159,7 @@ def init(
         database=database,
         objects=objects,
         world=None if world is None else world.value,
+        parents=classes,
         intent=author.intent,
         listener=terminal,
     )

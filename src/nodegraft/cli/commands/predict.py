@@ -12,7 +12,7 @@ import typer
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
-from nodegraft.analysis.results.versions import Drift
+from nodegraft.analysis.results.versions import Drift, KnownClasses
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
@@ -21,6 +21,7 @@ from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import (
+    classes_table,
     drift_table,
     evaluation_lines,
     new_class_lines,
@@ -175,6 +176,15 @@ def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str
 
 
 @command
+def classes(place: StorePlace, version: LiveVersion = None) -> Output[KnownClasses]:
+    """List the classes of a version, each below its parent in the class tree."""
+    with open_store(place) as store:
+        row = store.parts.versions.whole(store.live if version is None else version)
+        found = KnownClasses.of(row, store.parts.states.labels(row.labels))
+    return Output(found, (classes_table(found),))
+
+
+@command
 def explain(
     place: StorePlace,
     node: Annotated[str, typer.Argument(help="Node key.")],
@@ -318,6 +328,7 @@ def card(
 
 COMMANDS = {
     "predict": predict,
+    "classes": classes,
     "explain": explain,
     "suggest": suggest,
     "drift": drift,

@@ -11,10 +11,12 @@ from nodegraft.cli.changes import comparison, edit_labels, make_version, open_st
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
     ClassNames,
+    ClassTable,
     EditOptions,
     ForceName,
     LabelOptions,
     NodeTable,
+    ParentName,
     StorePlace,
     TextEncoders,
 )
@@ -35,13 +37,15 @@ def add(
     given: LabelOptions,
     options: EditOptions,
     terminal: Terminal,
+    parent: ParentName = None,
     force_name: ForceName = False,
 ) -> EditOutput:
     """Add new classes from a few labelled nodes each; preview with --dry-run."""
+    below = {} if parent is None else {"parent": parent}
     return edit_labels(
         place,
         "add",
-        lambda store: {"classes": labels_from(store, given)},
+        lambda store: {"classes": labels_from(store, given)} | below,
         options,
         terminal,
         force_name,
@@ -83,7 +87,7 @@ def unlabel(
 def remove(
     place: StorePlace, names: ClassNames, options: EditOptions, terminal: Terminal
 ) -> EditOutput:
-    """Remove classes and their labels."""
+    """Remove classes and their labels; classes below them move up."""
     return edit_labels(place, "remove", {"names": names}, options, terminal)
 
 
@@ -143,6 +147,34 @@ def split(
 
 
 @command
+def move(
+    place: StorePlace,
+    options: EditOptions,
+    terminal: Terminal,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[CLASS]...", help="Classes or groups to move.")
+    ] = None,
+    parent: ParentName = None,
+    no_parent: Annotated[
+        bool, typer.Option("--no-parent", help="Take the classes out of the class tree.")
+    ] = False,
+    table: ClassTable = None,
+    force_name: ForceName = False,
+) -> EditOutput:
+    """Change the parent of classes in the class tree; labels stay the same."""
+    from nodegraft.tables.class_parents import parents_by_class
+
+    ways = (parent is not None, no_parent, table is not None)
+    if sum(ways) != 1 or bool(names) == (table is not None):
+        raise ParameterError(
+            "Give class names with --parent NAME or --no-parent, or a table of all parents with "
+            "--classes classes.csv."
+        )
+    parents = parents_by_class(table or dict.fromkeys(names or (), parent))
+    return edit_labels(place, "move", {"parents": parents}, options, terminal, force_name)
+
+
+@command
 def refit(
     place: StorePlace,
     options: EditOptions,
@@ -170,5 +202,6 @@ COMMANDS = {
     "rename": rename,
     "merge": merge,
     "split": split,
+    "move": move,
     "refit": refit,
 }

@@ -19,11 +19,27 @@ from nodegraft.cli.terminal import line
 if TYPE_CHECKING:
     from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import Shift
+    from nodegraft.analysis.results.versions import KnownClasses, Shift
 
 
 TEXT_WIDTH = 9
 """Minimum width of the text column."""
+
+
+def classes_table(found: "KnownClasses") -> RenderableType:
+    """Return a table of classes and labels, in which classes are indented below their parent."""
+    tree, rows = found.tree, {known.name: known for known in found.classes}
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("class", overflow="fold")
+    for heading in ("labels", "held out", "session"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name in tree.in_order(rows):
+        title, known = "  " * tree.depth(name) + escape(name), rows.get(name)
+        if known is None:
+            table.add_row(f"[bold]{title}[/]")
+        else:
+            table.add_row(title, f"{known.labels:,}", f"{known.held_out:,}", f"{known.session}")
+    return table
 
 
 def suggestions_table(suggestions: "list[Suggestion]", texts: Texts) -> RenderableType:

@@ -44,8 +44,6 @@ def predictions_table(
     class. On a narrow terminal, the text column is omitted first, then alternative classes.
 
     Args:
-        answers: Predictions to show.
-        texts: Text of each node.
         left: Number of further nodes that are not shown.
         width: Line width in characters.
     """

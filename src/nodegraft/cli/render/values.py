@@ -127,7 +127,6 @@ def add_text_column(
 
     Args:
         table: Table of nodes without rows.
-        texts: Text of each node.
         min_width: Minimum width of the column.
     """
     if not any(texts):

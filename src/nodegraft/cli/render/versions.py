@@ -38,8 +38,6 @@ def world_line(place: Path, method: str, world: str | None, known_share: float |
     """Return a line with the setting ``world`` and the share of nodes of known classes.
 
     Args:
-        place: Folder of the store.
-        method: Name of the method.
         world: ``open`` or ``closed``; None if the method has no open-set score.
         known_share: Estimated share of unlabelled nodes that belong to known classes.
     """
@@ -103,8 +101,6 @@ def version_line(version: Version, live: int, waits: bool = True) -> Text:
     """Return a line about a new version: its change, and the number of the live version.
 
     Args:
-        version: New version.
-        live: Number of the live version.
         waits: Whether the new version waits for review, because it differs from the live one.
     """
     line = Text(f"Version {version.number}: {describe_version(version)}.")
@@ -179,7 +175,6 @@ def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
 
     Args:
         number: Number of the version that made the predictions.
-        live: Number of the live version.
         waiting: Candidate version that waits for review; None if there is none.
     """
     line = Text(f"Predicted by version {number}{' (live)' if number == live else ''}.", style="dim")

@@ -207,7 +207,6 @@ def evaluate_sealed(
 
     Args:
         method: Sealed method that has not been fitted yet.
-        stream: Stream of sessions.
         listener: Listener that receives progress events and the result of every session.
     """
     results = []

@@ -32,9 +32,7 @@ from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
 
 MANIFEST = "manifest.json"
-"""File name of the manifest, which is written last. So a folder with a manifest contains a complete
-graph.
-"""
+"""File name of the manifest, which is written last: a folder with it contains a complete graph."""
 
 SCHEMA, KIND = 1, "mapped graph"
 LAYERS = "propagated"
@@ -125,8 +123,9 @@ class Manifest:
         return {name: folder / f"{name}{SUFFIX}" for name in self.arrays}
 
     def mapped(self, files: Mapping[str, Path]) -> Arrays:
-        """Memory-map all arrays from their files; verify the hashes of small arrays, once per
-        process.
+        """Memory-map all arrays from their files.
+
+        The hash of a small array is verified once per process.
         """
         return {name: map_checked(files[name], array) for name, array in self.arrays.items()}
 
@@ -173,9 +172,7 @@ class MappedStore(EdgesByKind):
     """Cache on disk of arrays that were derived from the graph."""
 
     growth: Mapping[str, StoredArray] = field(default_factory=dict)
-    """Arrays of nodes and edges that were added later, see
-    :mod:`nodegraft.graph.growth.growth_arrays`.
-    """
+    """Arrays of later additions, see :mod:`nodegraft.graph.growth.growth_arrays`."""
 
     @classmethod
     def open(
@@ -185,8 +182,9 @@ class MappedStore(EdgesByKind):
         recipe: Recipe | None = None,
         files: Mapping[str, Path] | None = None,
     ) -> "MappedStore":
-        """Open a graph on disk; check sizes and types of its arrays, but not their contents (see
-        :meth:`verify`).
+        """Open a graph on disk; check sizes and types of its arrays.
+
+        Contents are checked by :meth:`verify`.
 
         Args:
             folder: Folder of the graph.
@@ -264,9 +262,7 @@ class _Checked:
         return array
 
     def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return row offsets and column numbers of a CSR matrix; raise an error if they do not fit
-        together.
-        """
+        """Return row offsets and column numbers of a CSR matrix, if they fit together."""
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
         joined = self._arrays[f"{name}.indices"]
         if (ends[0], ends[-1]) != (0, joined.size):

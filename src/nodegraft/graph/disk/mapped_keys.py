@@ -32,9 +32,7 @@ class PackedTexts:
     """Start offset of each text in `letters`, followed by the end of the last text."""
 
     origin: str = ""
-    """Names of the files that the arrays are mapped from, for error messages; empty for texts in
-    memory. Offsets that come from files are checked when they are read.
-    """
+    """Names of the mapped files, whose offsets are checked when read; empty in memory."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PackedTexts":
@@ -122,9 +120,7 @@ class PackedTexts:
     def _word(
         self, starts: NDArray[np.int64], lengths: NDArray[np.int64], place: int
     ) -> NDArray[np.uint64]:
-        """Return the 8-byte word with index `place` of each text; bytes after the text's end are
-        0.
-        """
+        """Return word number `place` of each text: 8 bytes, with 0 after the end of the text."""
         first = starts + WORD * place
         # Combine each word from two aligned words, because aligned words are fast to read.
         whole, blocks = self.letters.view("<u8"), first >> 3
@@ -139,8 +135,9 @@ class PackedTexts:
 
 
 def padding(size: int) -> NDArray[np.uint8]:
-    """Return the zero bytes that must follow the last text, so that reading 8-byte words stays
-    inside the array.
+    """Return the zero bytes that must follow the last text.
+
+    With them, reading words of 8 bytes never reads outside the array.
 
     Args:
         size: Number of bytes of all texts.
@@ -251,9 +248,7 @@ class MappedKeys(NodeKeys):
         return texts
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return a random sample of rows: the `count` rows whose keys have the smallest hashes,
-        sorted by hash.
-        """
+        """Return a random sample: `count` rows whose keys have the smallest hashes, in order."""
         rows = self._order[:count]
         if self.origin:
             check_numbers(rows, len(self), self.origin, "the order of keys")

@@ -40,9 +40,7 @@ class Adjacency:
     """
 
     indptr: IntArray
-    """Row offsets: position of each node's first neighbour in ``indices``, followed by the number
-    of entries.
-    """
+    """Position of each node's first neighbour in ``indices``, then the number of entries."""
 
     indices: IntArray
     """Neighbours of node 0, then of node 1, and so on, as node numbers."""
@@ -57,9 +55,7 @@ class Adjacency:
     """Degrees to use for normalisation; None to use the degrees of these edges."""
 
     origin: str = ""
-    """Name of the file that the arrays are mapped from; empty for arrays in memory. Numbers from a
-    file are checked whenever they are read.
-    """
+    """Name of the mapped file, whose numbers are checked when read; empty in memory."""
 
     @classmethod
     def from_edges(
@@ -71,10 +67,10 @@ class Adjacency:
         weights: Weights | None = None,
         directions: Directions | None = None,
     ) -> "Adjacency":
-        """Create an adjacency from edges; each edge is given in one or both directions, in any
-        order.
+        """Create an adjacency from edges in any order.
 
-        Duplicate edges get the largest of their weights; self loops are dropped.
+        An edge may be given in one or both directions. Duplicates get the largest of their weights;
+        self loops are dropped.
 
         >>> triangle = Adjacency.from_edges(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 2]), 3)
         >>> triangle.indptr.tolist(), triangle.indices.tolist()
@@ -83,7 +79,6 @@ class Adjacency:
         Args:
             source: Node number of each edge's source.
             target: Node number of each edge's target.
-            num_nodes: Number of nodes of the graph.
             weights: Weight of each edge; None if all weights are 1.
             directions: Direction flags of each edge as seen from its source; None for undirected
                 edges.
@@ -92,8 +87,9 @@ class Adjacency:
         return cls(*compressed(entries, num_nodes))
 
     def check(self) -> None:
-        """Raise DataError if the arrays are not valid, because kernels would then read outside of
-        arrays.
+        """Raise DataError if the arrays do not form a valid adjacency.
+
+        Kernels would read outside the arrays if offsets or node numbers were invalid.
         """
         ends, joined = self.indptr, self.indices
         fits = ends.ndim == joined.ndim == 1 and ends.size > 0 and ends.dtype == joined.dtype
@@ -108,14 +104,12 @@ class Adjacency:
             raise DataError("The weights of the adjacency must be positive and finite.")
 
     def check_mapped(self) -> None:
-        """Raise an error if arrays from a file have offsets or node numbers outside the valid
-        range.
-        """
+        """Raise an error if arrays from a file have offsets or node numbers out of range."""
         self.check_offsets()
         self._check_nodes(self.indices)
 
     def check_offsets(self) -> None:
-        """Raise an error if arrays from a file have offsets outside the valid range."""
+        """Raise an error if arrays from a file have offsets out of range."""
         if self.origin:
             ends = self.indptr
             check_offsets(ends[:-1], ends[1:], self.indices.size, self.origin)
@@ -183,11 +177,7 @@ class Adjacency:
         return sums
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of neighbours of each given node, and one array with the neighbours of
-        all these nodes.
-
-        The run time is proportional to the number of these neighbours.
-        """
+        """Return the number of neighbours of each given node, and the neighbours, node by node."""
         counts, places = self._places(nodes)
         found = self.indices[places]
         self._check_nodes(found)
@@ -205,8 +195,9 @@ class Adjacency:
         return counts, found, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all entries of the given nodes; row ``i`` of the result has the entries of
-        ``nodes[i]``.
+        """Return all entries of the given nodes.
+
+        The row of an entry is the position of its node in ``nodes``.
         """
         counts, places = self._places(nodes)
         found = self.indices[places]
@@ -219,9 +210,7 @@ class Adjacency:
         )
 
     def _places(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of entries of each given node, and the positions of these entries in
-        ``indices``.
-        """
+        """Return the number of entries of each node, and their positions in ``indices``."""
         counts = self.degrees(nodes).astype(np.int64)
         ends = np.cumsum(counts)
         offsets = np.repeat(self.indptr[nodes] - (ends - counts), counts)
@@ -250,9 +239,7 @@ class Adjacency:
         return Adjacency(ends, columns[inside], weights, directions, counted)
 
     def counting_all(self) -> "Adjacency":
-        """Return a copy whose subgraphs (:meth:`induced`) are normalised by the degrees of the
-        whole graph.
-        """
+        """Return a copy whose subgraphs are normalised by the degrees of the whole graph."""
         return replace(self, counted=self.weighted_degrees())
 
     def edges(self) -> tuple[IntArray, IntArray]:
@@ -306,8 +293,7 @@ class Adjacency:
     def along(
         self, direction: Directions | np.uint8, nodes: IntArray | None = None
     ) -> "csr_array[Any]":
-        """Return a matrix with 1 for each directed edge of the given nodes in one direction,
-        otherwise 0.
+        """Return a matrix with 1 for each edge in one direction, otherwise 0.
 
         Args:
             direction: ``OUT`` for edges that lead from the row to the column, ``IN`` for edges that
@@ -325,15 +311,12 @@ class Adjacency:
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
-        r"""Normalised adjacency :math:`S = D^{-1/2} (A + I) D^{-1/2}`, with the degrees of ``A +
-        I`` as ``D``.
-        """
+        """Normalised adjacency :math:`S = D^{-1/2} (A + I) D^{-1/2}`, with the degrees of A + I."""
         self.check_offsets()
         return self.rows_between(0, self.num_nodes, self.inverse_roots())
 
     def hop(self, targets: IntArray) -> tuple["csr_array[Any]", IntArray]:
-        """Return rows of ``S`` with only those columns that have entries, and the node number of
-        each column.
+        """Return rows of ``S`` with their non-empty columns only, and the nodes of these columns.
 
         Only edges of the targets are read. Columns are in node order, so that in a product the
         order of summation does not depend on the other rows of the batch.
@@ -379,9 +362,7 @@ class Adjacency:
         return roots.astype(np.float32)
 
     def _renumbered(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the distinct node numbers, ascending, and the position of each given number among
-        them.
-        """
+        """Return the distinct numbers, ascending, and the position of each number among them."""
         if nodes.size < self.num_nodes // 8:
             return np.unique(nodes, return_inverse=True)
         met = np.zeros(self.num_nodes, dtype=bool)

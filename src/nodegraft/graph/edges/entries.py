@@ -9,17 +9,16 @@ from scipy.sparse import coo_array, csr_array
 from nodegraft.graph.edges.matrix import IntArray, index_type
 
 OUT, IN = np.uint8(1), np.uint8(2)
-"""Direction flags, as bits: OUT if the edge leads from row to column, IN if it leads from column to
-row.
-"""
+"""Direction flags, as bits: OUT if an edge leads from row to column, IN if from column to row."""
 
 Weights = NDArray[np.float32]
 Directions = NDArray[np.uint8]
 
 
 class Entries(NamedTuple):
-    """Entries of an adjacency matrix as arrays; every edge has an entry in the rows of both its
-    nodes.
+    """Entries of an adjacency matrix as arrays.
+
+    Every edge has an entry in the rows of both its nodes.
     """
 
     rows: IntArray
@@ -36,19 +35,14 @@ class Entries(NamedTuple):
 
 
 def weights_of(entries: Entries) -> Weights:
-    """Return the weight of each entry; 1 for all entries if they have no weights.
-
-    Args:
-        entries: Entries in any order.
-    """
+    """Return the weight of each entry; 1 for all entries if they have no weights."""
     if entries.weights is None:
         return np.ones(entries.rows.size, dtype=np.float32)
     return entries.weights
 
 
 def narrowed(weights: NDArray[Any]) -> tuple[Weights, NDArray[np.bool_]]:
-    """Convert weights to float32; return them, and a mask of the weights that are positive and
-    finite.
+    """Convert weights to float32; also return a mask of the positive and finite weights.
 
     >>> narrowed(np.array([2.0, 0.0, 1e39]))[1].tolist()
     [True, False, False]
@@ -64,8 +58,9 @@ def both_ways(
     weights: Weights | None = None,
     directions: Directions | None = None,
 ) -> Entries:
-    """Return two entries for each edge, one for each of its nodes; duplicates remain, self loops
-    are dropped.
+    """Return two entries for each edge, one for each of its nodes.
+
+    Duplicates remain, self loops are dropped.
     """
     kept = source != target
     source, target = source[kept], target[kept]
@@ -85,14 +80,11 @@ def _turned(directions: Directions) -> Directions:
 def compressed(
     entries: Entries, num_rows: int, num_columns: int | None = None, *, summed: bool = False
 ) -> tuple[IntArray, IntArray, Weights | None, Directions | None]:
-    """Sort entries in CSR order without duplicates; return offsets, columns, weights and
-    directions.
+    """Sort entries in CSR order; return offsets, columns, weights and directions.
 
     Duplicate entries get the largest of their weights and all of their directions.
 
     Args:
-        entries: Entries in any order.
-        num_rows: Number of rows.
         num_columns: Number of columns; None for ``num_rows``.
         summed: Whether duplicate entries get the sum of their weights instead.
     """
@@ -118,7 +110,6 @@ def distinct(entries: Entries, *, summed: bool = False) -> Entries:
     """Merge duplicate entries; return entries sorted by row and column.
 
     Args:
-        entries: Entries in any order.
         summed: Whether weights of duplicate entries are summed; otherwise the largest is taken.
     """
     rows, columns, weights, directions = entries
@@ -180,8 +171,7 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
 def normalised_values(
     rows: LoopedRows, columns: IntArray, roots: NDArray[np.float32], weights: Weights | None
 ) -> NDArray[np.float32]:
-    """Return the value of each entry in :math:`D^{-1/2} (A + I) D^{-1/2}`, the normalised
-    adjacency.
+    """Return the value of each entry of the normalised adjacency.
 
     Args:
         rows: Rows of ``A + I``.

@@ -1,5 +1,4 @@
-"""Functions for row numbers, for rows of dense and sparse matrices, and for range checks of mapped
-arrays.
+"""Functions for rows of dense and sparse matrices, and range checks of mapped arrays.
 
 Kernels of SciPy and torch do not check offsets and column numbers: with one flipped bit in a file
 they would read out of bounds. Therefore all offsets and column numbers from a mapped file are
@@ -73,13 +72,7 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
 
 def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any]":
-    """Return the rows of a matrix with the given numbers; check them first if the matrix is mapped
-    from a file.
-
-    Args:
-        matrix: Matrix in memory or mapped from a file.
-        rows: Row numbers, in any order.
-    """
+    """Return rows of a sparse matrix; check them first if it is mapped from a file."""
     origin = getattr(matrix, ORIGIN, "")
     if not origin:
         return csr_array(matrix[rows])
@@ -91,9 +84,7 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
 
 
 def check_matrix(matrix: Any) -> None:
-    """Check all rows of a sparse matrix that is mapped from a file; do nothing for other
-    matrices.
-    """
+    """Check all rows of a matrix if it is sparse and mapped from a file."""
     origin = getattr(matrix, ORIGIN, "")
     if origin:
         check_offsets(matrix.indptr[:-1], matrix.indptr[1:], matrix.indices.size, origin)
@@ -107,11 +98,7 @@ Rows: TypeAlias = IntArray | Sequence[int]
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """Return the smallest index type that fits: int32 if possible to save memory, else int64.
-
-    Args:
-        largest: Largest number that must fit.
-    """
+    """Return the smallest index type that fits: int32 if possible to save memory, else int64."""
     return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
@@ -121,20 +108,14 @@ def is_sparse(matrix: Matrix) -> "TypeGuard[csr_array[Any]]":
 
 
 def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return the rows of a matrix with the given numbers, converted to float32.
-
-    Args:
-        matrix: Dense or sparse matrix.
-        rows: Row numbers, in any order.
-    """
+    """Return the rows of a matrix with the given numbers, converted to float32."""
     if is_sparse(matrix):
         return csr_array(checked_rows(matrix, rows), dtype=np.float32)
     return np.asarray(matrix[rows], dtype=np.float32)
 
 
 def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Look up numbers in a sorted array; return their positions, and a mask of the numbers that
-    were found.
+    """Look up numbers in a sorted array; return positions, and a mask of the numbers found.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
     >>> place[is_there].tolist(), is_there.tolist()
@@ -153,9 +134,6 @@ def is_run(rows: IntArray) -> bool:
 
     >>> [is_run(np.array(some)) for some in ([2, 3, 4], [2, 4, 3, 5], [])]
     [True, False, False]
-
-    Args:
-        rows: Row numbers, in any order.
     """
     if not rows.size or rows[-1] - rows[0] != rows.size - 1:
         return False
@@ -163,16 +141,11 @@ def is_run(rows: IntArray) -> bool:
 
 
 def shared_rows(matrix: Matrix, rows: IntArray) -> Matrix:
-    """Return rows in float32; if they are dense and consecutive, as a read-only view without a
-    copy.
+    """Return rows in float32; dense consecutive rows are a read-only view, not a copy.
 
     >>> rows = np.eye(3, dtype=np.float32)
     >>> [np.shares_memory(rows, shared_rows(rows, np.array(some))) for some in ([1, 2], [2, 1])]
     [True, False]
-
-    Args:
-        matrix: Dense or sparse matrix.
-        rows: Row numbers, in any order.
     """
     if is_sparse(matrix) or not is_run(rows):
         return take_rows(matrix, rows)

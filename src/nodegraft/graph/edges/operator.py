@@ -1,5 +1,6 @@
-"""Products of trainable tensors with a constant matrix (an adjacency or sparse features), and their
-gradients.
+"""Products of trainable tensors with a constant matrix, and their gradients.
+
+The matrix is an adjacency or sparse features.
 
 torch multiplies CSR matrices quickly, but its own gradient of such a product is an order of
 magnitude slower and needs 64-bit indices. Therefore this module implements the gradient: for ``y =
@@ -70,7 +71,7 @@ class Operator:
 
     @property
     def matrix(self) -> Matrix:
-        """Matrix that the constructor was given."""
+        """Matrix as given to the constructor."""
         return self._matrix
 
     @property
@@ -82,9 +83,7 @@ class Operator:
 
     @property
     def backward_matrix(self) -> Tensor:
-        """Transpose of the matrix as a torch tensor, which is created when the first gradient is
-        computed.
-        """
+        """Transpose of the matrix as a torch tensor, created for the first gradient."""
         if self._backward is None:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
@@ -113,16 +112,11 @@ class Operator:
 
 
 def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
-    """Return ``left @ right`` for constant matrices: with torch if `right` is dense, with SciPy if
-    it is sparse.
+    """Return ``left @ right`` for constant matrices.
 
     A row with more than :data:`CHUNK_ENTRIES` entries is computed in chunks of that size, which are
     summed in order, because results would otherwise depend on how a kernel divides long rows among
     threads.
-
-    Args:
-        left: Sparse matrix.
-        right: Dense or sparse matrix.
     """
     if is_sparse(right):
         return csr_array(left @ right)
@@ -175,10 +169,9 @@ def _as_tensor(matrix: Matrix) -> Tensor:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Input of a network with ``len(hops)`` layers for some nodes: only the part of the graph that
-    is needed to embed them.
+    """Input of a network for some nodes: the part of the graph that is needed to embed them.
 
-    A network needs the same code for the whole graph as for a few nodes:
+    A network with ``len(hops)`` layers uses the same code for the whole graph and for a few nodes:
 
         hidden = neighbourhood.features @ first_weight
         hidden = neighbourhood.hops[0] @ hidden
@@ -188,11 +181,7 @@ class Neighbourhood:
     """Features of the outermost nodes, ``rings[0]``, with a row for each of them."""
 
     hops: tuple[Operator, ...]
-    """Parts of the normalised adjacency: ``hops[i]`` maps a tensor with rows for ``rings[i]`` to a
-    tensor with rows for ``rings[i + 1]``.
-    """
+    """Parts of the normalised adjacency: ``hops[i]`` maps ``rings[i]`` to ``rings[i + 1]``."""
 
     rings: tuple[IntArray, ...]
-    """Node numbers of each ring. The last ring has the requested nodes; each earlier ring adds the
-    neighbours of the next one, so ``rings[i]`` contains ``rings[i + 1]``.
-    """
+    """Nodes of each ring: the requested nodes are last; earlier rings add neighbours."""

@@ -38,9 +38,7 @@ class Relation:
     """
 
     weights: Sequence[float] | NDArray[Any] | None = None
-    """Positive weight of each edge; the self loop of a node has weight 1. None if all edges have
-    weight 1.
-    """
+    """Positive weight of each edge; a node's self loop has weight 1. None for weights of 1."""
 
     directed: bool = False
     """Whether each edge leads from the first to the second key of its pair. Features and heat
@@ -121,9 +119,7 @@ def by_rows(
     Args:
         source: Row number of each edge's source node.
         target: Row number of each edge's target node.
-        num_nodes: Number of nodes of the graph.
         weights: Weight of each edge; None if all weights are 1.
-        directed: Whether edges lead from source to target.
     """
     return Adjacency.from_edges(
         source,
@@ -173,8 +169,7 @@ def _as_pairs(edges: NDArray[Any]) -> NDArray[Any]:
 
 
 def merged(kinds: Sequence[Adjacency]) -> Adjacency:
-    """Merge the edges of several edge types; an edge that has several types gets the largest
-    weight.
+    """Merge edge types; an edge that has several types gets the largest weight.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
@@ -191,7 +186,10 @@ def merged(kinds: Sequence[Adjacency]) -> Adjacency:
 
 
 def merged_entries(parts: Sequence[Entries]) -> Entries:
-    """Concatenate entries; if any of them have weights or directions, the result has them, too."""
+    """Concatenate entries.
+
+    If any of them have weights or directions, the result has them, too.
+    """
     weighted = any(part.weights is not None for part in parts)
     directed = any(part.directions is not None for part in parts)
     return Entries(
@@ -222,8 +220,9 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
 
 
 def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
-    """Multiply the entries of each edge type by its weight and concatenate them, without
-    directions; the caller adds up duplicates.
+    """Multiply the entries of each edge type by its weight and concatenate them.
+
+    The result has no directions. The caller adds up duplicates.
 
     Args:
         parts: Entries of each edge type, in the order of `weights`.

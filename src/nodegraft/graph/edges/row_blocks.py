@@ -19,18 +19,15 @@ ENTRY_BYTES = 48
 def block_bounds(
     adjacency: Adjacency, features: Matrix, block_bytes: int | None = None
 ) -> list[int]:
-    """Divide rows into blocks of limited memory; return the first row of each block, then the
-    number of nodes.
+    """Divide rows into blocks of limited memory; return the bounds of the blocks.
 
-    Blocks that contain nodes with many edges have few rows. Results do not depend on the block
-    bounds.
+    The bounds are the first row of each block, then the number of nodes.
 
     >>> star = Adjacency.from_edges(np.zeros(9, dtype=int), np.arange(1, 10), 10)
     >>> block_bounds(star, np.zeros((10, 2)), 320)
     [0, 1, 4, 7, 10]
 
     Args:
-        adjacency: Edges of the graph.
         features: Matrix that is multiplied, with one row per node.
         block_bytes: Maximum memory of a block in bytes; None for :data:`BLOCK_BYTES`.
     """
@@ -51,9 +48,7 @@ def block_bounds(
 
 
 def _costs(features: Matrix) -> tuple[int, int]:
-    """Return the memory in bytes that each output row needs, and that each adjacency entry
-    needs.
-    """
+    """Return the memory in bytes for each output row, and for each adjacency entry."""
     if is_sparse(features):
         # Assume the worst case: an output row has all non-zero entries of its neighbours.
         return 0, ENTRY_BYTES + nbytes(features) // max(1, features.shape[0])
@@ -63,11 +58,9 @@ def _costs(features: Matrix) -> tuple[int, int]:
 def spread_rows(
     adjacency: Adjacency, roots: NDArray[np.float32], layer: Matrix, start: int, stop: int
 ) -> Matrix:
-    """Return consecutive rows of ``S @ layer``; each row is exactly the same, whatever the block
-    bounds.
+    """Return consecutive rows of ``S @ layer``; block bounds do not change their values.
 
     Args:
-        adjacency: Edges of the graph.
         roots: :math:`D^{-1/2}` of all nodes.
         layer: Matrix with one row per node, from :func:`widened`; it may be mapped from disk.
         start: Number of the first row.
@@ -77,8 +70,9 @@ def spread_rows(
 
 
 def widened(layer: Matrix) -> Matrix:
-    """Convert a dense matrix to float32 once, so that not each block converts its neighbours again.
-    Return a sparse matrix unchanged. Check the numbers of a matrix that is mapped from a file.
+    """Convert a dense matrix to float32 once, instead of in every block.
+
+    A sparse matrix is returned unchanged; if it is mapped from a file, its numbers are checked.
     """
     check_matrix(layer)
     return layer if is_sparse(layer) else np.asarray(layer, dtype=np.float32)

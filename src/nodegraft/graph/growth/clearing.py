@@ -12,7 +12,7 @@ SLICE = 4096
 
 @dataclass(frozen=True)
 class Cleared:
-    """Number of recomputed rows, and the duration of the recomputation."""
+    """Number of recomputed rows, and duration."""
 
     rows: int = 0
     """Number of recomputed rows, summed over all layers."""

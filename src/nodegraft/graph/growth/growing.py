@@ -1,10 +1,9 @@
 """Add nodes, edges and edge types to a graph, and reuse the caches of the earlier graph.
 
-Row i of S^h X changes only if an edge was added at most h steps away from node i.
-``Growth.within(h)`` marks the nodes whose rows may have changed in this way; cached rows of all
-other nodes stay valid. A graph has only weak references to earlier graphs, so it does not keep them
-in memory. All caches are rebuilt if growth touches more than an eighth of all nodes, removes nodes,
-adds an edge type, or adds weights or directions to an edge type that had none.
+Cached rows of nodes that are not near a change stay valid, see :class:`Growth`. A graph has only
+weak references to earlier graphs, so it does not keep them in memory. All caches are rebuilt if
+growth touches more than an eighth of all nodes, removes nodes, adds an edge type, or adds weights
+or directions to an edge type that had none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +51,7 @@ class Growth:
     """Cached results of :meth:`within`, by the number of hops."""
 
     def within(self, hops: int) -> NDArray[np.bool_]:
-        """Return for every node whether a new or changed node is at most `hops` steps away from
-        it.
-        """
+        """Return for every node whether a changed or new node is at most `hops` steps away."""
         return self._reach.get(hops, lambda: self._within(hops))
 
     def _within(self, hops: int) -> NDArray[np.bool_]:
@@ -74,8 +71,9 @@ class Growth:
 
 
 class Lineage(Generic[Member]):
-    """Ancestors of a graph's cache: the caches of earlier graphs, as weak references so that unused
-    caches can be freed.
+    """Caches of the earlier graphs from which a graph grew.
+
+    References are weak, so that unused caches can be freed.
     """
 
     def __init__(self) -> None:
@@ -97,22 +95,20 @@ class Lineage(Generic[Member]):
         self._ancestors = [(ref(parent), growth), *older][:GENERATIONS]
 
     def since(self, ancestor: Member) -> Growth | None:
-        """Return the nodes that changed since an ancestor; None if the given object is not an
-        ancestor.
+        """Return the nodes that changed since an earlier graph.
+
+        The result is None if the graph did not grow from it.
         """
         found = (growth for reference, growth in self._ancestors if reference() is ancestor)
         return next(found, None)
 
 
 MOST_TOUCHED = 8
-"""If growth changes more than 1/MOST_TOUCHED of all nodes, no cache of the earlier graph is
-reused.
-"""
+"""If growth changes more than 1/MOST_TOUCHED of all nodes, no cache is reused."""
 
 
 def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
-    """Append the features of new nodes to a feature matrix; check the features and convert their
-    type.
+    """Check the features of new nodes, and append them to a feature matrix.
 
     Args:
         old: Feature matrix of the graph before growth.
@@ -174,9 +170,7 @@ def touched_rows(new: Iterable[Entries], before: int, now: int) -> IntArray:
 
 
 def is_more_of_the_same(before: Mapping[str, Adjacency], now: Mapping[str, Adjacency]) -> bool:
-    """Return whether growth added no edge type, and no weights or directions to an edge type
-    without them.
-    """
+    """Return whether all edge types existed before, with the same use of weights and directions."""
     return before.keys() == now.keys() and all(
         (edges.is_weighted, edges.is_directed) == (now[name].is_weighted, now[name].is_directed)
         for name, edges in before.items()
@@ -235,9 +229,7 @@ class GrownKeys(NodeKeys):
         return keys
 
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return a random sample of rows: the `count` rows whose keys have the smallest hashes,
-        sorted by hash.
-        """
+        """Return a random sample: `count` rows whose keys have the smallest hashes, in order."""
         later = self.added.smallest_hashes(count) + len(self.base)
         rows = np.concatenate((self.base.smallest_hashes(count), later))
         return rows[hash_order(self.array_at(rows))[:count]]

@@ -1,6 +1,4 @@
-"""Adjacency after growth of a graph: changed rows are stored separately, unchanged rows are not
-copied.
-"""
+"""Adjacency after growth of a graph, which stores only the changed rows."""
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
@@ -28,8 +26,7 @@ before the growth.
 
 
 class GrownAdjacency(Adjacency):
-    """Adjacency of a graph that has grown, with all changed rows stored separately from the old
-    ones.
+    """Adjacency after growth of a graph: the old adjacency and all changed rows.
 
     A query reads only the rows that it needs. The CSR arrays of the whole adjacency are computed
     when one of them is first read.
@@ -57,9 +54,7 @@ class GrownAdjacency(Adjacency):
 
     @cached_property
     def is_small_growth(self) -> bool:
-        """Whether at most 1 % of the nodes are new, and at most 2 % of the sum of all edge weights
-        is new.
-        """
+        """Whether at most 1 % of the nodes and 2 % of the sum of edge weights are new."""
         old = self.nodes[self.nodes < self.base.num_nodes]
         before, now = self.base.weighted_degrees(old).sum(), self.apart.weighted_degrees().sum()
         new_nodes = self.num_nodes - self.base.num_nodes
@@ -146,22 +141,22 @@ class GrownAdjacency(Adjacency):
         return _woven(is_apart, found, own)
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of neighbours of each given node, and one array with the neighbours of
-        all these nodes.
-        """
+        """Return the number of neighbours of each given node, and the neighbours, node by node."""
         counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
-        """Like :meth:`neighbours`, but also return the weight of the edge to each neighbour; None
-        if all weights are 1.
+        """Like :meth:`neighbours`, but also return the weights of the edges.
+
+        Weights are None if all are 1.
         """
         entries = self.entries_of(nodes)
         return self.degrees(nodes), entries.columns, entries.weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
-        """Return all entries of the given nodes; row ``i`` of the result has the entries of
-        ``nodes[i]``.
+        """Return all entries of the given nodes.
+
+        The row of an entry is the position of its node in ``nodes``.
         """
         is_apart = self._is_apart[nodes]
         theirs = self.base.entries_of(nodes[~is_apart])
@@ -237,8 +232,9 @@ def with_rows(
 def with_rows_apart(
     base: Adjacency, nodes: IntArray, entries: Entries, num_nodes: int
 ) -> GrownAdjacency:
-    """Replace rows of `base`, and store them separately from it, even if `base` has separate rows
-    itself.
+    """Return `base` with replaced rows, which are stored separately from it.
+
+    Rows that `base` itself stores separately remain in `base`.
 
     Args:
         base: Adjacency before the change, which is not modified.
@@ -323,9 +319,7 @@ def joined_rows(
 
 
 def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
-    """Return all entries of the given nodes; their row numbers are node numbers, not positions in
-    `nodes`.
-    """
+    """Return all entries of the given nodes; unlike in ``entries_of``, rows are node numbers."""
     entries = adjacency.entries_of(nodes)
     return entries._replace(rows=nodes[entries.rows])
 
@@ -333,9 +327,7 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
 def _woven(
     second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
 ) -> NDArray[Any]:
-    """Interleave two arrays: where the mask `second` is true, take the next item of
-    `second_part`.
-    """
+    """Interleave two arrays: take from the second where the mask `second` is true."""
     woven = np.empty(second.size, dtype=first_part.dtype)
     woven[~second], woven[second] = first_part, second_part
     return woven

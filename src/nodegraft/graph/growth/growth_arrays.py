@@ -1,6 +1,4 @@
-"""Nodes and edges that were added to a graph on disk, stored in small arrays beside the unchanged
-files of the graph.
-"""
+"""Additions to a graph on disk, stored in small arrays beside its unchanged files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,9 +25,7 @@ GROWTH = "growth."
 """Name prefix of arrays with added nodes and edges."""
 
 LARGEST_SHARE = 16
-"""Added nodes and edges are stored separately if they need at most 1/LARGEST_SHARE of the graph's
-bytes.
-"""
+"""Additions are stored separately if they need at most 1/LARGEST_SHARE of the graph's bytes."""
 
 _CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
@@ -37,11 +33,10 @@ EDGE_PARTS = ("indptr", "indices", "weights", "directions")
 
 
 def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
-    """Return all nodes and edges that were added to a graph on disk as arrays; None if they are too
-    large.
+    """Return all nodes and edges that were added to a graph on disk as arrays.
 
     The arrays contain the keys and features of new nodes, and all edges of nodes that have a new
-    edge.
+    edge. The result is None if they are too large to be stored separately.
 
     Args:
         before: Graph on disk. If it has grown before, its earlier additions are included in the
@@ -109,17 +104,16 @@ def _base_edges(edges: Adjacency) -> Adjacency:
 
 
 def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
-    """Merge several edge types of a graph that has grown; recompute only the rows that have
-    changed.
-    """
+    """Merge the edge types of a graph that has grown; recompute changed rows only."""
     apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
     nodes = np.unique(np.concatenate(apart))
     return again_joined(_base_edges(before.merged), kinds, None, nodes)
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
-    """Return the changed rows of each edge type as arrays; None if all rows of a type were
-    recomputed.
+    """Return the changed rows of each edge type as arrays.
+
+    The result is None if all rows of a type were recomputed.
 
     Args:
         places: Mapping from the number of an edge type, or :data:`MERGED`, to its edges before and
@@ -140,9 +134,7 @@ def edge_arrays(edges: Adjacency) -> Arrays:
 
 
 def apart_arrays(grown: GrownAdjacency) -> Arrays:
-    """Return the changed rows of an adjacency and their node numbers as arrays, for
-    :func:`with_apart`.
-    """
+    """Return the changed rows of an adjacency and their node numbers as arrays."""
     return {"nodes": grown.nodes, **edge_arrays(grown.apart)}
 
 
@@ -151,7 +143,6 @@ def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
 
     Args:
         base: Adjacency before the change.
-        arrays: Result of :func:`apart_arrays`.
         num_nodes: Number of nodes after the change.
     """
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
@@ -173,9 +164,7 @@ def _is_list_of_rows(rows: Adjacency, nodes: NDArray[Any]) -> bool:
 
 
 def _are_rows_of(base: Adjacency, rows: Adjacency, nodes: NDArray[Any], num_nodes: int) -> bool:
-    """Return whether all node numbers and offsets of changed rows are valid. All values are read,
-    because the arrays are small.
-    """
+    """Return whether all node numbers and offsets of changed rows are valid."""
     ends, new = rows.indptr, np.arange(base.num_nodes, num_nodes)
     return bool(
         (rows.is_weighted, rows.is_directed) == (base.is_weighted, base.is_directed)

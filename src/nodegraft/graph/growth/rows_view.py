@@ -1,10 +1,9 @@
 """View of a graph with extra rows, which are not stored in the graph and do not affect its nodes.
 
-A row has its own features and edges to nodes of the graph; rows do not affect each other. If a row
-were a node of the graph, each of its neighbours would have one more edge. So each row gets copies
-of its neighbours, called twins, which have this edge. For up to two hops, S^h X of a row then has
-the same value as if the row were added to the graph, and all caches of the graph stay valid. Data
-that the view computes is freed when the view is deleted.
+Rows do not affect each other. If a row were a node of the graph, each of its neighbours would have
+one more edge. So each row gets copies of its neighbours, called twins, which have this edge. For up
+to two hops, S^h X of a row then has the same value as if the row were added to the graph, and all
+caches of the graph stay valid. Data that the view computes is freed when the view is deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,16 +29,12 @@ from nodegraft.graph.stores import MemoryStore
 from nodegraft.graph.view import GraphView
 
 TWIN_DEGREE = 256
-"""Maximum number of edges of a node that gets a twin. For nodes with more edges, one more edge
-hardly changes the propagated features.
-"""
+"""Maximum number of edges of a node that gets a twin; above it, a twin has hardly any effect."""
 
 
 @dataclass(frozen=True)
 class NewRows:
-    """Extra rows that are not stored in a graph: their names, features, and edges to nodes of the
-    graph.
-    """
+    """Extra rows that are not stored in a graph: names, features, and edges to its nodes."""
 
     names: list[Key]
     """Name of each extra row in results."""
@@ -57,8 +52,9 @@ class NewRows:
 
 
 class RowKeys(GrownKeys):
-    """Keys of a graph followed by placeholder keys of extra rows; looking up a placeholder finds
-    nothing.
+    """Keys of a graph followed by placeholder keys of extra rows.
+
+    Placeholders cannot be looked up.
     """
 
     def find(self, keys: "list[Key] | KeyArray") -> NDArray[np.int64]:  # type: ignore[override]
@@ -129,8 +125,7 @@ class RowsView(GraphView):
         return self._cache.features_at(positions)
 
     def neighbour_means(self) -> tuple["csr_array[np.float32]", IntArray]:
-        """Return weights for computing the mean over the neighbours of each extra row, and these
-        neighbours.
+        """Return weights for the mean over each extra row's neighbours, and these neighbours.
 
         A neighbour without edges in the stored graph gets no weight, because it could have values
         only from the extra row itself. The weights for an extra row add up to 1, or to 0 if no
@@ -147,9 +142,7 @@ class RowsView(GraphView):
 
 
 class _RowsCache(ViewCache):
-    """Cache of a graph with extra rows; data of stored nodes is taken from the cache of the
-    graph.
-    """
+    """Cache of a graph with extra rows, based on the cache of the graph."""
 
     def __init__(
         self, base: ViewCache, store: MemoryStore, weights: tuple[float, ...] | None
@@ -166,8 +159,9 @@ class _RowsCache(ViewCache):
 
     @property
     def directed_edges(self) -> Adjacency:
-        """Edges of all directed edge types, merged; of all edge types if none is directed. Edges of
-        extra rows are included.
+        """Edges of all directed edge types, merged, including those of extra rows.
+
+        If no edge type is directed, these are the edges of all types.
         """
         return self._beside(self._base.directed_edges, self._directed_types(), None)
 
@@ -180,9 +174,7 @@ class _RowsCache(ViewCache):
 
     @cached_property
     def _twinned(self) -> tuple[Adjacency, IntArray]:
-        """Adjacency of stored nodes, extra rows and twins, and for each twin the number of the node
-        that it copies.
-        """
+        """Adjacency of stored nodes, extra rows and twins, and the original node of each twin."""
         base, nodes = self._base.adjacency, len(self._store.keys)
         own = rows_of(self.adjacency, np.arange(base.num_nodes, nodes))
         chosen = np.flatnonzero(base.degrees(own.columns) <= TWIN_DEGREE)
@@ -190,9 +182,7 @@ class _RowsCache(ViewCache):
         pairs = owners * nodes + own.columns[chosen]
 
         def replaced(rows: IntArray, columns: IntArray) -> IntArray:
-            """In entries of extra rows, replace each column by the row's twin of this node, if
-            there is a twin.
-            """
+            """Replace each column by the extra row's twin of that node, if there is one."""
             place = np.minimum(np.searchsorted(pairs, wanted := rows * nodes + columns), last)
             return np.where(pairs[place] == wanted, twins[place], columns)
 
@@ -237,9 +227,7 @@ class _RowsCache(ViewCache):
 
 
 class _RowPropagation(PropagatedFeatures):
-    """Propagated features X, SX, S²X … of extra rows; those of stored nodes are taken from the
-    graph's cache.
-    """
+    """Propagated features of extra rows, based on the graph's cache for stored nodes."""
 
     def __init__(self, cache: _RowsCache, base: PropagatedFeatures, hops: int) -> None:
         super().__init__(cache.spreading, cache._store.feature_matrix, hops)

@@ -1,6 +1,4 @@
-"""Matrix that is stored in several parts, so that rows can be appended without copying the larger
-parts.
-"""
+"""Matrix in several parts, so that rows are appended without copying the larger parts."""
 
 from typing import Any
 
@@ -17,9 +15,7 @@ from nodegraft.graph.edges.matrix import (
 )
 
 MERGED_SHARE = 4
-"""A part is merged into the part above it if it has at least 1/MERGED_SHARE as many rows. So there
-are only a few parts, and each row is copied only a few times.
-"""
+"""A part with at least 1/MERGED_SHARE of the rows of the part above is merged into it."""
 
 
 class StackedRows:
@@ -55,11 +51,7 @@ class StackedRows:
         return StackedRows(tuple(parts))
 
     def take(self, rows: IntArray) -> Matrix:
-        """Return the rows with the given numbers, converted to float32.
-
-        Args:
-            rows: Row numbers, in any order.
-        """
+        """Return the rows with the given numbers, converted to float32."""
         owners = np.searchsorted(self._starts, rows, side="right") - 1
         if not owners.size or (owners == owners[0]).all():
             first = int(owners[0]) if owners.size else 0
@@ -92,23 +84,12 @@ Stored = Matrix | StackedRows
 
 
 def some_rows(stored: Stored, rows: IntArray) -> Matrix:
-    """Return the rows with the given numbers, converted to float32.
-
-    Args:
-        stored: Feature matrix of a graph.
-        rows: Row numbers, in any order.
-    """
+    """Return the rows with the given numbers, converted to float32."""
     return stored.take(rows) if isinstance(stored, StackedRows) else take_rows(stored, rows)
 
 
 def rows_to_read(stored: Stored, rows: IntArray) -> Matrix:
-    """Return the rows with the given numbers, not copied if consecutive; callers must not modify
-    them.
-
-    Args:
-        stored: Feature matrix of a graph.
-        rows: Row numbers, in any order.
-    """
+    """Return rows in float32, without a copy if possible; callers must not modify them."""
     if not isinstance(stored, StackedRows):
         return shared_rows(stored, rows)
     return shared_rows(stored.parts[0], rows) if len(stored.parts) == 1 else stored.take(rows)
@@ -125,9 +106,7 @@ def holds_sparse(stored: Stored) -> bool:
 
 
 def num_stored(stored: Stored) -> int:
-    """Return the number of stored values: non-zero values of a sparse feature matrix, all values of
-    a dense one.
-    """
+    """Return the number of stored values: only the non-zero ones if the matrix is sparse."""
     return sum(int(part.nnz if is_sparse(part) else part.size) for part in parts_of(stored))
 
 

@@ -1,6 +1,4 @@
-"""Heat diffusion from sets of nodes along edges, computed by Chebyshev polynomials of the
-normalised adjacency.
-"""
+"""Heat diffusion from sets of nodes, by Chebyshev polynomials of the normalised adjacency."""
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -105,9 +103,7 @@ class Diffusion:
 
     @property
     def before(self) -> "Diffusion":
-        """Heat diffusion on the graph before growth; this object itself, because its graph has not
-        grown.
-        """
+        """This object itself; after growth of the graph, the diffusion on the earlier graph."""
         return self
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
@@ -256,8 +252,7 @@ class MassCache:
         return found
 
     def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
-        """Store the mass of the sets that a model needs; remove the sets that were not used
-        recently.
+        """Store the mass of the sets that a model needs; remove sets not used recently.
 
         Args:
             starts: Mapping from the bytes of a set's array to the array of its nodes.

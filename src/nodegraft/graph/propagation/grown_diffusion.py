@@ -1,6 +1,4 @@
-"""Heat diffusion after a small growth of a graph: reuse the heat of old nodes, and compute that of
-new nodes from their neighbours.
-"""
+"""Heat diffusion after a small growth of a graph, which reuses the heat of old nodes."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,9 +18,7 @@ PARTS = 16
 """Number of parts into which the heat of a labelled late node is divided among its neighbours."""
 
 LONGEST_CHAIN = 20
-"""Maximum number of late nodes on a path from a late node to the nearest old node; a late node that
-is further away gets no heat.
-"""
+"""Maximum number of late nodes on the way to an old node; beyond it, late nodes get no heat."""
 
 
 class GrownDiffusion:
@@ -47,9 +43,7 @@ class GrownDiffusion:
         self._cache: dict[bytes, SetMass] = {}
 
     def table(self, starts: Sequence[IntArray], lasting: bool = False) -> DiffusionTable:
-        """Return a table of the mass at all nodes that diffuses from each set, see
-        :meth:`Diffusion.table`.
-        """
+        """Return a table of the mass from each set, see :meth:`Diffusion.table`."""
         return DiffusionTable(self.mass(starts, lasting), self._adjacency.num_nodes)
 
     def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
@@ -122,16 +116,15 @@ class GrownDiffusion:
 
     @cached_property
     def _used_means(self) -> tuple[IntArray, "csr_array[Any]"]:
-        """Old nodes with a weight for any late node, and the columns of :attr:`_means` for these
-        nodes.
-        """
+        """Old nodes that have any weight in :attr:`_means`, and the columns of these nodes."""
         columns = np.unique(self._means.indices)
         return columns, self._means[:, columns]
 
     @cached_property
     def _means(self) -> "csr_array[Any]":
-        """Weight of each old node in the mean of each late node: late nodes x old nodes; rows add
-        up to 1.
+        """Weight of each old node in the mean of each late node: late nodes x old nodes.
+
+        Rows add up to 1.
         """
         count, base = self._late.size, self._adjacency.base.num_nodes
         entries = rows_of(self._adjacency, self._late)

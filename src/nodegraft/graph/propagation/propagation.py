@@ -1,6 +1,4 @@
-"""Propagated features X, SX, S²X …: products of powers of the normalised adjacency S with the
-features X.
-"""
+"""Propagated features X, SX, S²X …, with S the normalised adjacency and X the features."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,23 +26,18 @@ KEPT_NUMBERS = 2**26
 """Maximum size of the cache of single dense rows, for each power of S, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
-"""If at least 1/WORTH_ALL of the rows of a dense layer were computed, the whole layer is computed,
-because a row takes less time in a large batch.
-"""
+"""A dense layer is computed as a whole once 1/WORTH_ALL of its rows were computed."""
 
 
 STALE, UNMADE = -1, -2
-"""Markers for rows without a position in the cache: STALE if the row was cached but has changed,
-UNMADE if it was never computed.
-"""
+"""Markers for rows that are not in the cache: STALE if outdated, UNMADE if never computed."""
 
 MOST_ROWS = 2
 """Outdated rows are removed when a layer stores more than MOST_ROWS rows for each valid row."""
 
 
 class KeptLayer:
-    """Layer of propagated features, whose rows are computed when they are first read, and then
-    cached.
+    """Layer of propagated features; a row is computed and cached when it is first read.
 
     Args:
         rows: Cached rows.
@@ -68,8 +61,6 @@ class KeptLayer:
         """Create a dense layer without cached rows.
 
         Args:
-            nodes: Number of nodes.
-            columns: Number of columns.
             most: Maximum number of cached rows.
         """
         return cls(
@@ -109,8 +100,9 @@ class KeptLayer:
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
-        """Return the rows of the given nodes; compute missing rows, and cache them unless the cache
-        is full.
+        """Return the rows of the given nodes; compute missing rows.
+
+        Computed rows are cached unless the cache is full.
 
         Args:
             nodes: Node numbers, each once and ascending.
@@ -172,16 +164,12 @@ class PropagatedFeatures:
         self._kept: dict[int, Stored] = {0: features}
         self._some: dict[int, KeptLayer] = {}
         self._grown: frozenset[int] = frozenset()
-        """Powers of S for which the whole layer was cached when the graph grew; most of these rows
-        are still valid.
-        """
+        """Powers of S whose whole layer was cached when the graph grew."""
         self._made = [0] * (hops + 1)
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
-        """Return the rows of the given nodes, in the given order, as one matrix for each power of
-        S.
-        """
+        """Return the rows of nodes in the given order, a matrix for each power of S."""
         powers = range(self._hops + 1)
         if nodes.size < 2 or (np.diff(nodes) > 0).all():
             return [self._power(power, nodes) for power in powers]
@@ -189,9 +177,7 @@ class PropagatedFeatures:
         return [take_rows(self._power(power, targets), place) for power in powers]
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
-        """Return the rows of given nodes for one power of S; nodes must be distinct and
-        ascending.
-        """
+        """Return rows for one power of S; nodes must be distinct and ascending."""
         if self._is_kept(power):
             return rows_to_read(self._kept[power], nodes)
         with self._lock:
@@ -205,9 +191,7 @@ class PropagatedFeatures:
         return self._hop(power, nodes)
 
     def _some_of(self, power: int) -> KeptLayer | None:
-        """Return the cache of single rows for one power of S; None for sparse rows, which would be
-        too large.
-        """
+        """Return the cache of single rows for one power of S; None if rows are sparse."""
         first = self._kept[0]
         if power not in self._some and not holds_sparse(first):
             nodes, columns = first.shape
@@ -240,8 +224,7 @@ class PropagatedFeatures:
         features: Stored,
         changed: Callable[[int], NDArray[np.bool_]],
     ) -> "PropagatedFeatures":
-        """Return the propagated features after growth of the graph; rows that did not change stay
-        cached.
+        """Return the propagated features after growth; unchanged rows stay cached.
 
         Args:
             adjacency: Edges of the graph after growth.
@@ -259,8 +242,7 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Recompute rows that growth made stale, lowest power of S first; return the number of
-        recomputed rows.
+        """Recompute rows that growth made stale; return the number of recomputed rows.
 
         Args:
             most: Maximum number of rows to recompute.

@@ -39,14 +39,10 @@ class SetMass(NamedTuple):
     """Mass at every node for each diffusion time: times x nodes."""
 
     totals: NDArray[np.float64]
-    """Sum of mass over all nodes for each diffusion time; increased if total heat is below
-    :data:`LEAST_TOTAL`.
-    """
+    """Sum of mass for each diffusion time; increased if heat is below :data:`LEAST_TOTAL`."""
 
     totals_without_peaks: NDArray[np.float64]
-    """Like :attr:`totals`, but the mass at each node is limited to :data:`PEAK` times the mean of
-    all nodes.
-    """
+    """Like :attr:`totals`, but with mass limited to :data:`PEAK` times its mean."""
 
     late_nodes: IntArray
     """Late nodes, which did not exist or had no edges when :attr:`mass` was computed; ascending."""
@@ -86,11 +82,10 @@ class SetMass(NamedTuple):
         return SetMass(self.mass, totals, self.totals_without_peaks + below, nodes, late)
 
     def nearest(self, start: IntArray, count: int) -> tuple[IntArray, NDArray[np.float64]]:
-        """Return the nodes with the most mass at the first diffusion time, and the logarithms of
-        their mass.
+        """Return the nodes with the most mass, and the logarithms of their mass.
 
-        The result has more than `count` nodes if several logarithms are equal to three digits.
-        Nodes with mass below the tolerance are excluded.
+        Mass is that at the first diffusion time. The result has more than `count` nodes if several
+        logarithms are equal to three digits. Nodes with mass below the tolerance are excluded.
 
         Args:
             start: Set of nodes from which heat diffused; these nodes are excluded.
@@ -110,8 +105,7 @@ class SetMass(NamedTuple):
         return nodes, logs
 
     def without_peaks(self, times: IntArray) -> "SetMass":
-        """Return a copy in which the totals at some diffusion times are replaced by the totals
-        without peaks.
+        """Return a copy whose totals at some diffusion times do not include peaks.
 
         If almost all mass at one of these times is in peaks, the rest is unreliable; the mass at
         this time is then set to 1 at all nodes.
@@ -144,9 +138,7 @@ class DiffusionTable:
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """Sum of mass over all nodes for each diffusion time and set, see :attr:`SetMass.totals`:
-        times x sets.
-        """
+        """Sum of mass over all nodes, see :attr:`SetMass.totals`: times x sets."""
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":
@@ -192,7 +184,6 @@ class DiffusionTable:
         """Return the mass of each set at the given nodes: sets x times x nodes.
 
         Args:
-            nodes: Node numbers.
             times: Slice of the diffusion times to return; all times by default.
         """
         late = self._mass[0].late_nodes

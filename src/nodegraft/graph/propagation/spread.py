@@ -1,5 +1,6 @@
-"""Products of vectors with normalised rows of X, SX, S²X and similar layers; most of these rows are
-never computed themselves.
+"""Products of vectors with normalised rows of propagated features.
+
+Most of these rows are never computed themselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,14 +30,10 @@ Floats = NDArray[np.float64]
 BLOCK_ROWS = 4096
 
 BLOCK_SHARE = 8
-"""If at least 1/BLOCK_SHARE of the rows of a block is read, the lengths of all rows of the block
-are cached.
-"""
+"""If at least 1/BLOCK_SHARE of a block's rows are read, the lengths of all its rows are cached."""
 
 PIECE_ROWS = 512
-"""Number of dense rows in a batch: the rows and their products with dozens of classes fit into a
-CPU cache.
-"""
+"""Number of dense rows in a batch, which fits into a CPU cache with its products."""
 
 FORMED_ROWS = 32
 """If a batch has at most this number of sparse rows, they are computed explicitly, which is faster
@@ -46,8 +43,7 @@ may depend on the batch size.
 
 
 class SpreadFeatures:
-    r"""Layers of node features and of sums over neighbours, with weighted columns and rows of
-    length 1.
+    """Layers of features and sums over neighbours, with weighted columns and rows of length 1.
 
     The first layers are :math:`X, SX, S^2X` …. With directions, there are two more layers: in each
     row, the sum of the features of all nodes that edges lead to, or of all nodes that edges come
@@ -108,9 +104,7 @@ class SpreadFeatures:
 
     @property
     def layers(self) -> range:
-        """Layer numbers of all layers except blocks; the two layers for edge directions are the
-        last ones.
-        """
+        """Numbers of all layers except blocks; the layers for edge directions are the last."""
         return range(len(self.powers) + len(self.directions))
 
     @property
@@ -132,13 +126,11 @@ class SpreadFeatures:
         return SpreadRows(self, rows)
 
     def weighed(self, vectors: Floats) -> Floats:
-        """Multiply the columns of vectors by the column weights and transpose the result, as input
-        of :meth:`SpreadRows.times`.
-        """
+        """Multiply vectors by the column weights, as input of :meth:`SpreadRows.times`."""
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
-        """Yield a matrix for each layer with the rows of the given nodes, weighted and of length 1.
+        """Yield rows of given nodes for each layer, weighted and of length 1.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -148,8 +140,7 @@ class SpreadFeatures:
         return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
     def raw(self, rows: IntArray, layers: Sequence[int] | None = None) -> Iterator[Matrix]:
-        """Yield a matrix for each layer with the rows of the given nodes, neither weighted nor
-        normalised.
+        """Yield rows of given nodes for each layer, neither weighted nor normalised.
 
         Args:
             rows: Row numbers, each once and ascending.
@@ -179,8 +170,7 @@ class SpreadFeatures:
         return block_neighbours(self.view, rows, self.blocks[layer - len(self.layers)])
 
     def lengths(self, rows: IntArray, layers: Sequence[Matrix] | None = None) -> Floats:
-        """Return the lengths of the weighted rows of given nodes before normalisation: layers x
-        rows.
+        """Return the lengths of the weighted rows before normalisation: layers x rows.
 
         Args:
             rows: Row numbers, ascending.
@@ -217,8 +207,9 @@ class SpreadFeatures:
         self._is_known[places] = True
 
     def _read_cached(self, rows: IntArray) -> None:
-        """Read row lengths from the cache on disk, block by block; compute and cache a missing
-        block if many of its rows are read.
+        """Read row lengths from the cache on disk, block by block.
+
+        A missing block is computed and cached if many of its rows are needed.
         """
         blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
         for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
@@ -304,9 +295,7 @@ class SpreadRows:
         return chains
 
     def pieces(self) -> Iterator[tuple[slice, "SpreadRows"]]:
-        """Yield dense rows in batches that fit into the CPU cache; yield sparse rows as a single
-        batch.
-        """
+        """Yield dense rows in batches that fit into the CPU cache, sparse rows as one batch."""
         count = self._rows.size
         step = PIECE_ROWS if self._dense else max(1, count)
         for start in range(0, count, step):
@@ -314,11 +303,9 @@ class SpreadRows:
             yield part, self.part(part) if self._dense else self
 
     def products(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of vectors with the rows of one layer before normalisation: nodes x
-        vectors.
+        """Return products of vectors with rows before normalisation: nodes x vectors.
 
         Args:
-            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -332,7 +319,6 @@ class SpreadRows:
         """Return products of vectors with the normalised rows of one layer: nodes x vectors.
 
         Args:
-            layer: Layer number.
             vectors: Result of :meth:`SpreadFeatures.weighed`.
         """
         if self._dense:
@@ -346,7 +332,6 @@ class SpreadRows:
         """Return weighted sums of the normalised rows of one layer: sums x columns.
 
         Args:
-            layer: Layer number.
             shares: Weight of each node's row in each sum: nodes x sums.
         """
         product = shares * self.factors[layer][:, None]

@@ -1,6 +1,4 @@
-"""Neighbours by edge type and direction; the sums of their features are blocks of the input of a
-regression.
-"""
+"""Neighbours by edge type and direction, whose feature sums are input of a regression."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +12,7 @@ from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.view import GraphView
 
 Block = tuple[str, np.uint8 | None]
-"""Edge type and direction of the neighbours in a block; the direction is None if the edge type is
-undirected.
-"""
+"""Edge type and direction of the neighbours in a block; None for an undirected type."""
 
 MOST_TYPES = 16
 """Maximum number of edge types that get blocks; edge types with the most edges are preferred. There
@@ -55,9 +51,7 @@ def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbour
     weight in their row, so that sums do not overflow.
 
     Args:
-        view: View of the graph.
         rows: Row numbers, each once and ascending.
-        block: Edge type and direction.
     """
     name, direction = block
     if name in view.relations:

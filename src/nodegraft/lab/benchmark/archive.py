@@ -1,5 +1,7 @@
-"""Archive of run records: one file for each run until records are packed, and for each failed
-job."""
+"""Archive of run records and of failed jobs.
+
+Each run has its own file until records are packed.
+"""
 
 import json
 import re
@@ -251,7 +253,6 @@ def unpack(content: bytes, with_classes: bool = True) -> list[RunRecord]:
     """Return the records in a packed Parquet file.
 
     Args:
-        content: Content of the file.
         with_classes: Whether to read the tables, which are by far the largest part; otherwise
             tables are empty.
     """

@@ -66,8 +66,7 @@ class Job:
     """Number of labels of each new class; None uses the dataset's setting."""
 
     least_shots: PositiveInt | None = None
-    """If given, the number of labels of each new class is drawn from ``least_shots`` to
-    ``shots``."""
+    """Minimum number of labels of a new class, drawn up to ``shots``; None for always ``shots``."""
 
     arrival: Arrival = "growing"
     """Arrival of nodes: which nodes are visible in each session."""
@@ -76,19 +75,16 @@ class Job:
     """Evaluation protocol; ``"published"`` is leaky."""
 
     without: Sequence[str] = ()
-    """Ingredients of the published protocol that are switched off; see
-    :class:`nodegraft.evaluation.published.Ingredients`."""
+    """Ingredients that are off, see :class:`nodegraft.evaluation.published.Ingredients`."""
 
     rehearse: bool = False
-    """Whether validation classes instead of novel classes are the new classes, to choose
-    hyper-parameters."""
+    """Whether validation classes replace novel classes, to choose hyper-parameters."""
 
     sealed: bool = False
     """Whether the method runs in a separate process, without network and data."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that draws streams. Jobs of an earlier version can be looked up, but not
-    run."""
+    """Version of the code that draws streams; jobs of an earlier version cannot run."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -109,8 +105,10 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Hash of the job's fields. Jobs with equal meaning but different fields have different
-        keys, but share a record."""
+        """Hash of the job's fields.
+
+        Jobs with equal meaning but different fields have different keys, but share a record.
+        """
         return content_hash(asdict(self))
 
     @property
@@ -185,10 +183,9 @@ class Job:
         Args:
             loaded: Dataset of the job; see :meth:`load`.
             stream: Stream of sessions of the job; see :meth:`stream`.
-            listener: Listener that receives progress events.
             data: Folder that holds the data folders, which a sealed method must not read.
         """
-        this_code()  # hash the code before the run, because files may be edited during the run
+        this_code()  # Hash the code before the run, because files may be edited during it.
         description, name, isolation = self.description, self.protocol_name, None
         if self.sealed:
             with self._sealed_method(label_folders(data)) as method:

@@ -38,7 +38,6 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
 
     Args:
         job: Job that defines the method and the stream.
-        loaded: Dataset of the job.
         after: Number of the last session that the method learns.
     """
     stream, model = job.stream(loaded), job.make_model()

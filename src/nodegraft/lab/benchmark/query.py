@@ -50,7 +50,7 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
         database.register("sessions", pa.Table.from_pylist(_sessions(documents)))
         # Prevent DuckDB from using a Python variable if a query names a table that does not exist.
         database.execute("SET python_enable_replacements = false")
-        if "classes" in sql.lower():  # by far the largest table: read it only if the query needs it
+        if "classes" in sql.lower():  # Read the largest table only if needed.
             schema = CLASSES.insert(0, pa.field("run", pa.string()))
             rows = with_run(archive.records())
             database.register("classes", pa.Table.from_pylist(rows, schema=schema))

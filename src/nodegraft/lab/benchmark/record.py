@@ -108,11 +108,7 @@ class RunRecord:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunRecord":
-        """Parse a record from the JSON that :meth:`to_bytes` returned.
-
-        Args:
-            content: Content of the file.
-        """
+        """Parse a record from the JSON that :meth:`to_bytes` returned."""
         document = with_known_schema(json.loads(content))
         return cls(document, pa.table(document.pop("classes"), schema=CLASSES))
 
@@ -163,10 +159,6 @@ def make_record(
     """Make the record of a finished run.
 
     Args:
-        method: Name and parameters of the method.
-        dataset: Dataset of the run.
-        stream: Stream of sessions of the run.
-        result: Results of the evaluation.
         protocol: Name of the protocol in records and tables.
         isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """

@@ -55,8 +55,7 @@ class SuiteMethod:
     """Hyper-parameters that differ from their defaults."""
 
     tuned: str | None = None
-    """File of ``nodegraft lab tune`` in the suite's folder. Its best hyper-parameters for each
-    dataset are used, unless ``set`` overrides them."""
+    """File of ``nodegraft lab tune`` with hyper-parameters, which ``set`` overrides."""
 
     datasets: Sequence[str | Mapping[str, Any]] | None = None
     """Datasets of the suite on which the method runs; None uses all."""
@@ -90,12 +89,10 @@ class SuiteFile:
     """Tables with the fields of :class:`SuiteMethod`."""
 
     arrival: Arrival
-    """Arrival of nodes: which nodes are visible in each session. It is required, so that new
-    defaults do not change old suites."""
+    """Which nodes are visible in each session; required, so that old suites do not change."""
 
     stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that drew the streams; suites of an earlier version are shown but not
-    run."""
+    """Version of the code that drew the streams; suites of an earlier version cannot run."""
 
     title: str = ""
     """Title of the suite in a report."""

@@ -27,8 +27,7 @@ class CoraFull(Dataset):
     required_files: ClassVar[tuple[str, ...]] = ("cora.npz",)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files; convert PyG's dense features to sparse features, because 99 % are
-        zero."""
+        """Parse the raw files; features become sparse, because 99 % are zero."""
         from torch_geometric import datasets
 
         data = read_raw(files.values(), "cora/raw", datasets.CoraFull)

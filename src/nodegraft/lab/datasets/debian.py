@@ -85,8 +85,7 @@ def _notes(few: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_descriptions(path: Path) -> dict[str, str]:
-    """Return descriptions of packages by checksum; the entry of a package contains this
-    checksum."""
+    """Return descriptions of packages by checksum, which package entries refer to."""
     return {
         stanza["Description-md5"]: stanza["Description-en"]
         for stanza in read_stanzas(path)
@@ -97,8 +96,10 @@ def read_descriptions(path: Path) -> dict[str, str]:
 def read_packages(
     stanzas: Collection[Mapping[str, str]], descriptions: Mapping[str, str]
 ) -> list[TextNode]:
-    """Return a node for each package; a package that is listed in two versions has the links of
-    both versions."""
+    """Return a node for each package.
+
+    A package that is listed in two versions has the links of both.
+    """
     providers = _providers(stanzas)
     packages = {stanza["Package"]: stanza for stanza in stanzas}
     links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}

@@ -47,8 +47,7 @@ class Gentoo(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (CACHE, LONG)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files; the class of a package is its category, which is therefore no
-        feature."""
+        """Parse the raw files; the category of a package is its class, not a feature."""
         packages = read_packages(files[CACHE], files[LONG])
         large = in_large_classes(packages, self.smallest_class, STAND_INS)
         graph, labels = text_graph(large, KINDS)

@@ -24,8 +24,7 @@ class Reddit(Dataset):
     required_files: ClassVar[tuple[str, ...]] = ("reddit_data.npz", "reddit_graph.npz")
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files: features stay dense and unchanged, and the published masks are
-        ignored."""
+        """Parse the raw files; features stay dense, and the published masks are ignored."""
         from torch_geometric import datasets
 
         data = read_raw(files.values(), "raw", datasets.Reddit)

@@ -36,10 +36,10 @@ class WordNet(Dataset):
     required_files: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the raw files; features are word counts of the gloss, which is the definition of a
-        synset.
+        """Parse the raw files; features are word counts of the gloss.
 
-        The words of a synset and its part of speech are not used as features.
+        The gloss is the definition of a synset. The words of a synset and its part of speech are
+        not used as features.
         """
         names = read_names(files[NAMES])
         synsets = [

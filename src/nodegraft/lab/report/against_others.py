@@ -22,12 +22,10 @@ class Opponent:
     """Name of the other method."""
 
     accuracy: float
-    """Macro accuracy of the other method after the last session in percent, on the seeds that both
-    methods have."""
+    """Macro accuracy after the last session in percent, on the seeds of both methods."""
 
     points: float
-    """Accuracy of the compared method minus `accuracy`, in points: the mean over the seeds that
-    both methods have."""
+    """Accuracy of the compared method minus `accuracy`: mean over the seeds of both methods."""
 
     half_width: float
     """Half the width of the 95 % interval of `points`; 0 for a single seed."""
@@ -84,8 +82,7 @@ class AgainstOthers:
     """One comparison for each graph, at least two."""
 
     def with_verdict(self, verdict: str) -> list[GraphComparison]:
-        """Return the graphs on which the comparison with the best other method has a given
-        verdict."""
+        """Return the graphs with a given verdict on the best other method."""
         return [graph for graph in self.graphs if graph.best.verdict == verdict]
 
 

@@ -53,9 +53,6 @@ def merge_settings(groups: Groups) -> Groups:
 
     >>> list(merge_settings({("gentoo", f"graft {k}-shot", "strict"): [] for k in (1, 5)}))
     [('gentoo', 'graft', 'strict')]
-
-    Args:
-        groups: Run records, grouped by group().
     """
     merged: Groups = {}
     for (dataset, name, protocol), runs in groups.items():
@@ -77,9 +74,6 @@ def datasets(groups: Groups) -> list[str]:
 
     >>> datasets({("gentoo", "a", "strict"): [], ("gentoo", "b", "strict"): []})
     ['gentoo']
-
-    Args:
-        groups: Run records, grouped by group().
     """
     return unique(dataset for dataset, _, _ in groups)
 
@@ -89,9 +83,6 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
 
     >>> list(by_method({("gentoo", "a", "strict"): [], ("debian", "b", "strict"): []}, "gentoo"))
     ['a']
-
-    Args:
-        groups: Run records, grouped by group().
     """
     return {n: runs for (d, n, p), runs in groups.items() if (d, p) == (dataset, protocol)}
 
@@ -102,9 +93,6 @@ def comparable_groups(groups: Groups) -> Groups:
     >>> groups = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
     >>> list(comparable_groups(groups))
     [('gentoo', 'a', 'strict')]
-
-    Args:
-        groups: Run records, grouped by group().
     """
     return {key: runs for key, runs in groups.items() if key[2] == STRICT}
 
@@ -172,8 +160,7 @@ def _seconds(session: Mapping[str, Any]) -> float:
 
 
 def accuracy_curve(runs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return macro accuracy by session in percent: means over runs, and half-widths of 95 %
-    intervals.
+    """Return mean macro accuracy by session in percent, and half-widths of 95 % intervals.
 
     >>> run = {"sessions": [{"macro_accuracy": 0.8}, {"macro_accuracy": 0.5}]}
     >>> [part.tolist() for part in accuracy_curve([run])]
@@ -192,9 +179,6 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
     >>> run_counts({("gentoo", "a", "strict"): [{}], ("debian", "a", "strict"): [{}, {}]})
     {'a': 3}
-
-    Args:
-        groups: Run records, grouped by group().
     """
     total: dict[str, int] = {}
     for (_, name, _), runs in comparable_groups(groups).items():
@@ -203,15 +187,11 @@ def run_counts(groups: Groups) -> dict[str, int]:
 
 
 def mean_over_datasets(groups: Groups, name: str, field: str = LAST_ACCURACY) -> float:
-    """Return the mean of a summary field of a method over datasets, with equal weight for each
-    dataset.
+    """Return a method's mean of a summary field, with equal weight for each dataset.
 
     >>> runs = [{"summary": {"last_accuracy": 0.5}}]
     >>> mean_over_datasets({("gentoo", "a", "strict"): runs, ("debian", "a", "strict"): runs}, "a")
     0.5
-
-    Args:
-        groups: Run records, grouped by group().
     """
     own = [runs for (_, other, _), runs in comparable_groups(groups).items() if other == name]
     return float(np.mean([mean(runs, field) for runs in own]))
@@ -223,9 +203,6 @@ def ranking(groups: Groups) -> list[str]:
     >>> low, high = ([{"summary": {"last_accuracy": share}}] for share in (0.2, 0.4))
     >>> ranking({("gentoo", "a", "strict"): low, ("gentoo", "b", "strict"): high})
     ['b', 'a']
-
-    Args:
-        groups: Run records, grouped by group().
     """
     everywhere = [
         set(by_method(groups, dataset)) for dataset in datasets(comparable_groups(groups))

@@ -1,5 +1,4 @@
-"""Recommendation of a method, with the numbers that justify it, from the run records of one
-suite."""
+"""Recommendation of a method, with the numbers that justify it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,8 +85,7 @@ class Recommendation:
 
     @cached_property
     def leads(self) -> list[Lead]:
-        """For each dataset, the lead of the winner, or the lead of another method over the
-        winner."""
+        """For each dataset, the lead of the winner or of another method over the winner."""
         return [self._lead(dataset) for dataset in self.graphs]
 
     @property
@@ -97,8 +95,7 @@ class Recommendation:
 
     @property
     def losses(self) -> list[Lead]:
-        """Leads of the best other method over the winner, on datasets where another method is
-        first."""
+        """Leads over the winner, on datasets where another method is first."""
         return [lead for lead in self.leads if lead.first != self.winner]
 
     @property
@@ -136,8 +133,10 @@ class Recommendation:
         return min(leads), max(leads)
 
     def cost(self, name: str) -> Mapping[str, float]:
-        """Return mean costs over datasets: seconds of training, seconds of a session, megabytes of
-        state."""
+        """Return mean costs over datasets.
+
+        These are seconds of training, seconds of a session and megabytes of state.
+        """
         runs = [by_method(self.groups, dataset)[name] for dataset in self.graphs]
         training, session = np.mean([median_seconds(own) for own in runs], axis=0)
         megabytes = mean_over_datasets(self.groups, name, "kept_bytes") / 1e6
@@ -159,9 +158,6 @@ def recommend(groups: Groups) -> Recommendation | None:
 
     >>> recommend({}) is None
     True
-
-    Args:
-        groups: Run records, grouped by group().
     """
     names = ranking(groups)
     return Recommendation(groups, tuple(names)) if len(names) > 1 else None

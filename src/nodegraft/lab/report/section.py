@@ -196,8 +196,7 @@ def _read(file: Path, records: Sequence[groups.Record]) -> Section:
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:
-    """Return sections with unique titles; a file name is appended to titles that several suites
-    share."""
+    """Append the file name to titles that several suites share."""
     counts = Counter(section.title for section in sections)
     return [
         replace(each, suite=replace(each.suite, title=f"{each.title} ({each.name})"))

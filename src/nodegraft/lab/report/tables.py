@@ -78,9 +78,6 @@ def make_tables(names: Sequence[str], groups: Groups) -> list[Table]:
 
     >>> make_tables(["comparison"], {})
     []
-
-    Args:
-        groups: Run records, grouped by group().
     """
     check_names(names)
     return [table for name in names for table in TABLES[name].make(groups)]
@@ -222,7 +219,6 @@ def _side_by_side(
     """Make a table with a row for each method and protocol, and columns for each dataset.
 
     Args:
-        groups: Run records, grouped by group().
         fields: Summary fields that are shown for each dataset.
         head: Function that returns the column titles of a dataset.
         corner: Title of the first column.

@@ -146,8 +146,7 @@ class Worker:
         return job
 
     def take(self) -> JobEnded:
-        """Return the event of the end of the job; if the worker process died, only this job has
-        failed."""
+        """Return the event of the end of the job; if the process died, the job has failed."""
         job, self.job = self.job, None
         try:
             ended: JobEnded = self.connection.recv()

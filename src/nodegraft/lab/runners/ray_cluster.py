@@ -73,8 +73,7 @@ class SharedGraphs:
         return self._stored[which]
 
     def done(self, job: Job) -> None:
-        """Register that a job has ended, and release its dataset after the last job that needs
-        it."""
+        """Release the dataset of an ended job if no other job needs it."""
         which = _which(job)
         self._left[which] -= 1
         if not self._left[which]:

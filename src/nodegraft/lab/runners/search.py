@@ -102,10 +102,9 @@ class Search:
         return fresh[: max(self.trials - len(trials), 0)]
 
     def at_edge(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the chosen numeric values that are the smallest or largest of their list of
-        choices.
+        """Return the chosen numbers that are the smallest or largest of their choices.
 
-        Better values may exist outside the list. Text and Boolean values have no edge.
+        Better values may exist outside the choices.
         """
         at_edge: dict[str, Any] = {}
         for name, choices in self.space.items():
@@ -137,7 +136,6 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
     The score of a trial is the mean over seeds. The file also stores the best trial per dataset.
 
     Args:
-        plan: Plan of the search.
         place: File that stores the trials; it need not exist yet.
         objective: Function that runs a job and returns its score.
     """

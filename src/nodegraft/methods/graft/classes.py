@@ -234,8 +234,7 @@ class ClassVectors:
 
     @cached_property
     def side_by_side(self) -> dict[int, tuple[Floats, dict[str, slice]]]:
-        """For each layer, a matrix of the vectors of all signal kinds, and the column range of each
-        kind."""
+        """For each layer, all vectors as one matrix, and the column range of each signal kind."""
         layers: dict[int, dict[str, Floats]] = {}
         for kind, vectors in self.vectors.items():
             for layer, part in vectors.items():
@@ -266,7 +265,7 @@ class ClassVectors:
         )
 
     def hashes(self) -> list[str]:
-        """Return, for each class, a hash of all inputs of its signals, except the graph."""
+        """Return a hash for each class of all that its signals depend on, except the graph."""
         directions = list(self.vectors["cosine"].values())
         shared = content_hash(self.squares, *(part[:, 0] for part in directions))
         matrices = [part[:, 1:] for part in directions]

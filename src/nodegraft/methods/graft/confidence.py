@@ -42,8 +42,7 @@ STEPS, HALVINGS = 100, 30
 """Maximum number of Newton steps, and of step halvings in each; fewer than ten steps are usual."""
 
 CLOSE = 1e-9
-"""Tolerance of Newton's method: it stops if a step would lower the cost per unit weight by less
-than this."""
+"""Tolerance of Newton's method: minimum decrease of the cost per unit weight in a step."""
 
 
 def fit_calibration(
@@ -233,7 +232,6 @@ def class_shares(likely: Floats, rounds: int = CLASS_ROUNDS) -> Floats:
 
     Args:
         likely: Class probabilities of a random sample of nodes, assuming classes of equal size.
-        rounds: Number of steps of expectation maximisation.
     """
     nodes, classes = likely.shape
     shares = np.full(classes, 1.0 / classes)

@@ -18,16 +18,13 @@ from nodegraft.methods.graft.signals import NodeBatch, Signal, list_signals
 from nodegraft.methods.linear.loglinear import Signals
 
 REGRESSIONS = {"regression": 0.03, "edge types": 0.01}
-"""Ridge penalties of the regression on hops and of the regression on edge types, for rows of length
-1."""
+"""Ridge penalties of the regressions on hops and on edge types, for rows of length 1."""
 
 POOL = 4096
-"""Maximum number of unlabelled nodes that refine means: this many from a random sample, and this
-many near classes with few labels."""
+"""Maximum number of unlabelled nodes that refine means: random ones, and near small classes."""
 
 NEAR = 100
-"""Number of nodes taken near each class with few labels; fewer if their total would exceed
-:data:`POOL`."""
+"""Number of nodes taken near each class with few labels; fewer if :data:`POOL` is reached."""
 
 
 class Evidence:
@@ -179,9 +176,7 @@ class Evidence:
         """Return the values of all signals: signal x node x class.
 
         Args:
-            nodes: Nodes to compute signals for.
             classes: Class vectors to compare the nodes with.
-            dtype: Number type of the result.
         """
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():

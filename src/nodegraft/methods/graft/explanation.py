@@ -23,11 +23,7 @@ def explain_prediction(
     labels to the score of the best class.
 
     Args:
-        derivation: Derived values of the model.
-        row: Row number of the node.
         parts: Contribution of each signal to the score of each class: classes x signals.
-        shares: Probability of each class.
-        names: Names of the classes.
     """
     best, *rest = np.argsort(-parts.sum(axis=1), kind="stable").tolist()
     second = rest[0] if rest else best
@@ -55,11 +51,11 @@ def explain_prediction(
 
 
 def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:
-    r"""Return how much each label of a class, and its unlabelled nodes together, add to a node's
-    cosines.
+    r"""Return how much each label of a class adds to a node's cosines.
 
-    A cosine with a mean is a sum over the rows in the mean: label :math:`j` contributes
-    :math:`w \frac{(z - \mu)^\top (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
+    The second result is what all unlabelled nodes of the class add together. A cosine with a mean
+    is a sum over the rows in the mean: label :math:`j` contributes :math:`w \frac{(z - \mu)^\top
+    (z_j - \mu)}{n \lVert z - \mu \rVert \lVert p - \mu \rVert}`.
     """
     classes, features = derivation.classes, derivation.evidence.features
     labels, weights = classes.labels[column], _weights(derivation, "cosine")
@@ -85,8 +81,6 @@ def diffusion_by_label(derivation: Derivation, row: int, column: int) -> Floats:
     Contributions are differences from the score of a node without heat.
 
     Args:
-        derivation: Derived values of the model.
-        row: Row number of the node.
         column: Index of the class in ``derivation.classes``.
     """
     evidence, labels = derivation.evidence, derivation.classes.labels[column]

@@ -91,8 +91,7 @@ class Graft(Derived[Derivation]):
     """Whether long diffusion times are used in addition to short ones."""
 
     kept_labels: PositiveInt = 1000
-    """Maximum number of labels of each class in means and diffusion. Labels are selected by the
-    hash of their keys."""
+    """Maximum number of labels of each class in means and diffusion, chosen by key hashes."""
 
     rare_words: bool = True
     """Whether sparse feature columns that few nodes have get a larger weight."""
@@ -108,8 +107,7 @@ class Graft(Derived[Derivation]):
     """Whether the two directions of edges are separate signals, if edges have a direction."""
 
     ridge: bool = True
-    """Whether scores use a regression among the first classes; later classes are added by their
-    means."""
+    """Whether scores use a regression on the first classes; later ones are added by means."""
 
     typed_blocks: bool = True
     """Whether scores use a second regression, on a node's own features and those of its neighbours
@@ -152,8 +150,7 @@ class Graft(Derived[Derivation]):
     """Whether directions of edges are used, that is, edges had a direction at ``fit``."""
 
     block_types_: dict[str, bool] = learned()
-    """Edge types of the second regression, and whether each has a direction; empty if practice
-    found that the regression does not help."""
+    """Edge types of the second regression, and whether each is directed; may be empty."""
 
     times_: NDArray[np.float64] = learned()
     """Diffusion times that were selected in practice episodes on known classes."""
@@ -209,8 +206,10 @@ class Graft(Derived[Derivation]):
     def _practise(
         self, view: GraphView, curriculum: Curriculum
     ) -> tuple[list[Mixture], list[Round]]:
-        """Fit the signal weights of each scoring stage on practice episodes, and drop useless
-        signals."""
+        """Fit the signal weights of each scoring stage on practice episodes.
+
+        Useless signals are dropped.
+        """
         train, held_out = curriculum.without_pseudo_novel.for_early_stopping(self.seeds)
         shots = 1, curriculum.shots
         episodes = list(mixed_episodes(train, held_out, shots, self.seeds)) if self.practise else []
@@ -260,8 +259,10 @@ class Graft(Derived[Derivation]):
         )
 
     def for_rows(self, value: Derivation, view: RowsView) -> Derivation:
-        """Return the derivation for new rows; the heat of a new row is the mean heat of its
-        neighbours."""
+        """Return the derivation for new rows.
+
+        The heat of a new row is the mean heat of its neighbours.
+        """
         return value.for_rows(view.weighing(self._worth(view)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:

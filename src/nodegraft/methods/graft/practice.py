@@ -23,16 +23,13 @@ STAGES = 3
 were refined with the scores of the previous stage."""
 
 LEAST_SPREAD = 0.01
-"""Minimum standard deviation of a diffusion signal across classes: ten times the tolerance of the
-diffusion. On real graphs the deviation is 0.6 to 1.4."""
+"""Minimum standard deviation of a diffusion signal across classes; 0.6 to 1.4 is usual."""
 
 STANDARD_ERRORS = 2.0
-"""Minimum gain of an optional signal, in standard errors; practice drops signals with a smaller
-gain."""
+"""Minimum gain of an optional signal in standard errors; others are dropped."""
 
 LEAST_NOISE = 0.05
-"""Minimum share of labels that look random; if it is smaller, no label is treated as wrong.
-"""
+"""Minimum share of labels that look random; below it, no label is treated as wrong."""
 
 
 class Mixture(NamedTuple):
@@ -121,12 +118,10 @@ def practise(
     """Fit a mixture for each stage; return the mixtures and the rounds of the last stage.
 
     Args:
-        evidence: Evidence, which computes signal values.
         episodes: Episodes made of known classes; at least one.
         labelled: All labels of known classes.
         refine: Whether unlabelled nodes refine means.
         kept_labels: Maximum number of labels used for each class.
-        listener: Listener that receives progress events.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)

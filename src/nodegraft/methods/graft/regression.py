@@ -153,7 +153,6 @@ def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
 
     Args:
         view: Graph view that has the keys of the rows.
-        rows: Row numbers of nodes.
         most: Maximum number of rows in the result.
     """
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

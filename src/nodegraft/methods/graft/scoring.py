@@ -40,8 +40,7 @@ class Scoring:
     weights: Floats
 
     def of(self, columns: NDArray[np.int64]) -> "Scoring":
-        """Return the scoring of the classes at the given indices; it may change scores by rounding
-        only."""
+        """Return the scoring of some classes only; scores may change by rounding."""
         return replace(self, classes=self.classes.of(columns))
 
     @cached_property
@@ -164,7 +163,6 @@ def derive(
     The result does not depend on the order in which classes were added.
 
     Args:
-        evidence: Evidence, which computes the signals.
         labels: Row numbers of the labels used for each class, by class name.
         counts: Number of labels of each class, including unused ones.
         is_first: Whether each class was known at ``fit``.

@@ -56,8 +56,7 @@ class NodeBatch:
         return int(self.positions.size)
 
     def pieces(self) -> Iterator[tuple[slice, "NodeBatch"]]:
-        """Yield smaller batches, each with its slice of this batch, so that products need little
-        memory."""
+        """Yield smaller batches with their slices, so that products need little memory."""
         for part, features in self.features.pieces():
             yield part, NodeBatch(features, self.positions[part])
 
@@ -74,7 +73,6 @@ class NodeBatch:
         Args:
             layer: Number of the feature layer.
             kind: Kind of signal whose vectors are used.
-            classes: Class vectors.
         """
         if not self.features.are_dense:
             return self.features.times(layer, classes.vectors[kind][layer])
@@ -144,7 +142,6 @@ def list_signals(
     """Return all signals of a model: diffusion signals first, the term for few labels last.
 
     Args:
-        times: Diffusion times.
         hops: Number of hops that features are propagated.
         directed: Whether there are feature layers for both directions of edges.
         word_layers: Numbers of the feature layers of word signals.

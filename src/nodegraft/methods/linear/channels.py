@@ -30,7 +30,6 @@ def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
     """Return the filtered features of nodes for each channel.
 
     Args:
-        view: Visible part of the graph.
         places: Positions of the nodes in the view.
     """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
@@ -43,7 +42,6 @@ def channel_predictions(view: GraphView, weights: Sequence[Floats]) -> Floats:
     """Return the linear predictions of each channel for all visible nodes: nodes x 5 x classes.
 
     Args:
-        view: Visible part of the graph.
         weights: For each channel, a weight matrix: features x classes.
     """
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)

@@ -144,8 +144,7 @@ class FrozenRidge:
         return cls(factor, cho_solve((factor, True), np.eye(counts.size)[classes]), penalty)
 
     def state(self) -> dict[str, Floats]:
-        """Return the arrays that :meth:`from_state` reads: coefficients and lower triangle of the
-        factor."""
+        """Return the arrays that :meth:`from_state` reads."""
         triangle = self._factor[np.tri(len(self._factor), dtype=bool)]
         return {"factor": triangle, "coefficients": self.coefficients}
 
@@ -158,8 +157,7 @@ class FrozenRidge:
         return cls(factor, coefficients, penalty)
 
     def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """Return, for each later class, the coefficients of the labels and of the mean of the
-        class.
+        """Return, for each later class, the coefficients of the labels and of the class mean.
 
         Args:
             across: Inner products of labels with the means of later classes: labels x classes.

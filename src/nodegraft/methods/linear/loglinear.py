@@ -41,7 +41,6 @@ def mixture_weights(
         num_signed: Number of signals at the end of the list whose weight may be negative.
         start: Initial weights, such as weights fitted to similar signals; None to start with
             weights of 1.
-        listener: Listener that receives progress events.
     """
     # These imports are slow, and only a fit needs them.
     from scipy.optimize import minimize
@@ -87,7 +86,6 @@ def label_noise(
 
     Args:
         rounds: For each round, signals of nodes and the class index of each node's label.
-        start: Initial weights.
         num_signed: Number of signals at the end of the list whose weight may be negative.
     """
     # These imports are slow, and only a fit needs them.
@@ -146,8 +144,6 @@ def balanced_likelihood(
     """Return the mean log-likelihood of the true classes, with equal weight for each class.
 
     Args:
-        weights: Weight of each signal.
-        signals: Values of the signals.
         targets: Index of each node's true class.
     """
     from scipy.special import log_softmax

@@ -78,7 +78,6 @@ def embed_rows(
 
     Args:
         network: Function that returns one row for each centre node of a neighbourhood.
-        view: Visible part of the graph.
         rows: Row numbers of the nodes; the result has their order.
         hops: Number of hops that the network needs, one for each layer.
     """

@@ -73,7 +73,6 @@ def published_embeddings(
     its dropout differs from that of the queries.
 
     Args:
-        encoder: Encoder of the nodes.
         lesson: Supports and queries in the form of the published code.
         noise: Random generator for dropout.
         weigh: Function that computes prototypes of new classes from their supports and embeddings;
@@ -115,7 +114,6 @@ def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLa
     {'hats': [8, 9], 'caps': [4]}
 
     Args:
-        labelled: Labelled nodes.
         costs: Cost of each node, in the order of ``labelled.rows()``; equal costs keep that order.
         count: Maximum number of nodes of each class.
     """

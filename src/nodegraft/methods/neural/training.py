@@ -53,8 +53,7 @@ class Pretraining:
     """Maximum number of epochs; 0 keeps the initial weights."""
 
     balanced: bool = False
-    """Whether all classes have equal weight in the training loss; otherwise all labels have equal
-    weight."""
+    """Whether all classes, instead of all labels, have equal weight in the loss."""
 
     def __call__(
         self,
@@ -67,11 +66,8 @@ class Pretraining:
         """Train the encoder in place, with early stopping on held-out nodes of the base classes.
 
         Args:
-            encoder: Encoder to train.
-            view: Visible part of the graph.
             curriculum: Labels of the known classes. If none are held out, some are set aside.
             seeds: Seeds of the classifier's initial weights, dropout, and the labels set aside.
-            listener: Listener that receives progress events.
 
         Returns:
             Weights of the trained classifier, one row per base class.
@@ -150,11 +146,7 @@ class FullBatchTrainer:
 
     @torch.no_grad()
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
-        """Return accuracy and mean cross-entropy on given labels, without dropout.
-
-        Args:
-            labelled: Labels to evaluate on.
-        """
+        """Return accuracy and mean cross-entropy on given labels, without dropout."""
         positions, targets = self._examples(labelled)
         scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
         accuracy = (scores.argmax(dim=1) == targets).float().mean().item()
@@ -201,8 +193,6 @@ class MetaTraining:
         """Train the network in place.
 
         Args:
-            network: Network to train.
-            view: Visible part of the graph.
             episodes: Training episodes; episodes without queries are skipped.
             rehearsal: Sessions that add the validation classes; None without such classes.
             listener: Listener that receives progress events, with the metrics of the last check.
@@ -237,11 +227,7 @@ class MetaTraining:
             network.load_state_dict(best_state)
 
     def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
-        """Return the optimiser for a network, with weight decay for all but ``undecayed`` weights.
-
-        Args:
-            network: Network to train.
-        """
+        """Return the optimiser, with weight decay for all but the ``undecayed`` weights."""
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
         drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]

@@ -68,11 +68,10 @@ class Classifier(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
-    """Training with a fixed number of full-batch steps; sessions have no held-out nodes for early
-    stopping.
+    """Training with a fixed number of full-batch steps.
 
-    The neighbourhood of the nodes is extracted once, so the cost of a step does not depend on the
-    size of the graph.
+    There is no early stopping, because sessions have no held-out nodes. The neighbourhood of the
+    nodes is extracted once, so the cost of a step does not depend on the size of the graph.
     """
 
     steps: int
@@ -99,12 +98,8 @@ class Finetuning:
         """Train encoder and head in place.
 
         Args:
-            classifier: Encoder and head to train.
-            view: Visible part of the graph.
-            rows: Row numbers of the training nodes.
             loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
             generator: Random generator for dropout.
-            listener: Listener that receives progress events.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)
@@ -135,11 +130,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(Classifier(encoder, head))
 
     def keep_classifier(self, classifier: Classifier) -> None:
-        """Store the weights of a classifier without a copy; do not train it afterwards.
-
-        Args:
-            classifier: Trained encoder and head.
-        """
+        """Store the weights of a classifier without a copy; do not train it afterwards."""
         self.keep_encoder(classifier.encoder)
         self.head_ = classifier.head.detach()
 
@@ -148,11 +139,7 @@ class Classifying(Encoding, Method):
         return Classifier(self.encoder(), self.head_)
 
     def grown(self, support: NodeLabels) -> Classifier:
-        """Return the last session's classifier with initial head rows for the new classes.
-
-        Args:
-            support: Labels of the new classes.
-        """
+        """Return the last session's classifier with initial head rows for the new classes."""
         generator = self.seeds.torch_generator("new rows", str(len(self.classes_)))
         return self.classifier().with_more_classes(len(support), generator)
 
@@ -167,11 +154,7 @@ class Classifying(Encoding, Method):
         """Train a classifier further, and store its weights.
 
         Args:
-            classifier: Encoder and head to train.
-            view: Visible part of the graph.
-            rows: Row numbers of the training nodes.
             loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
-            steps: Number of gradient steps.
         """
         finetune = Finetuning(
             steps=steps,
@@ -184,11 +167,7 @@ class Classifying(Encoding, Method):
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:
-        """Return the class index of each labelled node; new classes follow the known classes.
-
-        Args:
-            labels: Labels of known or new classes.
-        """
+        """Return the class index of each labelled node; new classes follow the known classes."""
         names = dict.fromkeys((*self.classes_, *labels.classes))
         return torch.from_numpy(labels.targets(tuple(names)))
 

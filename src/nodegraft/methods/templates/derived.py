@@ -35,8 +35,6 @@ class RecentDerivations(Generic[Value]):
         """Return the cached derivation for equal labels on this graph; None if there is none.
 
         Args:
-            view: Visible part of the graph.
-            labels: All labels of the model.
             sessions: Session in which each class was added.
         """
         for seen, known, came, value in self._entries:
@@ -48,10 +46,7 @@ class RecentDerivations(Generic[Value]):
         """Cache a derivation, and drop those of other graphs to free memory.
 
         Args:
-            view: Visible part of the graph.
-            labels: All labels of the model.
             sessions: Session in which each class was added.
-            value: Derivation to cache.
         """
         same = [entry for entry in self._entries if entry[0] is view]
         # A single assignment is thread-safe: if several threads assign, the last result is kept.

@@ -141,7 +141,6 @@ class Encoding(Pretrained):
         """Return the embedding and the class index of each labelled node.
 
         Args:
-            view: Visible part of the graph.
             labels: Labelled nodes; class indices follow the order of their classes.
         """
         targets = torch.from_numpy(labels.targets(labels.classes))
@@ -158,12 +157,7 @@ class Frozen(Encoding, Method):
     to set aside."""
 
     def learn_encoder(self, view: GraphView, curriculum: Curriculum) -> None:
-        """Pre-train the encoder and store its weights.
-
-        Args:
-            view: Visible part of the graph.
-            curriculum: Labels of the known classes.
-        """
+        """Pre-train the encoder and store its weights."""
         known = self.pretrain_on == "known"
         encoder = self.new_encoder(view.num_features)
         self.pretrain(encoder, view, curriculum.without_pseudo_novel if known else curriculum)

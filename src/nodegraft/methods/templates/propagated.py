@@ -82,11 +82,7 @@ class KernelHead(Derived[Solved], Propagated):
         """
 
     def lift(self, vectors: Matrix) -> Matrix:
-        r"""Return the inputs of the linear head (:math:`\phi`): here the propagated features.
-
-        Args:
-            vectors: Propagated features.
-        """
+        r"""Return the inputs of the linear head (:math:`\phi`): here the propagated features."""
         return vectors
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -96,13 +92,7 @@ class KernelHead(Derived[Solved], Propagated):
     def scores_of(
         self, view: GraphView, rows: NDArray[np.int64], solved: Solved
     ) -> NDArray[np.float64]:
-        """Return scores of nodes for given weights: inputs of the head times weights, plus offsets.
-
-        Args:
-            view: Visible part of the graph.
-            rows: Row numbers of the nodes.
-            solved: Weights and offsets.
-        """
+        """Return scores of nodes for given weights and offsets."""
         scores: NDArray[np.float64] = self._lifted(view, rows) @ solved.weights + solved.offsets
         return scores
 
@@ -111,12 +101,7 @@ class KernelHead(Derived[Solved], Propagated):
         return self.solved(view, self.labels_.on(view, self.kept_labels))
 
     def solved(self, view: GraphView, labels: NodeLabels) -> Solved:
-        """Return the weights and offsets learned from the given labels.
-
-        Args:
-            view: Visible part of the graph.
-            labels: Labels to learn from.
-        """
+        """Return the weights and offsets learned from the given labels."""
         examples = self._lifted(view, labels.rows())
         counts = np.array([rows.size for rows in labels.values()])
         dual = self.solve(gram(examples), counts, examples.shape[1])

@@ -38,9 +38,6 @@ def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> N
     """Raise an error if two arrays differ in shape, or by more than a tolerance.
 
     Args:
-        found: Actual array.
-        wanted: Expected array.
-        tolerance: Maximum absolute difference.
         otherwise: Error message.
     """
     expect(found.shape == wanted.shape, f"{otherwise} (shapes {found.shape} and {wanted.shape})")
@@ -53,7 +50,6 @@ def must_raise(error: type[Exception], what: str, words: str = "") -> Iterator[N
     """Require that the ``with`` block raises an error.
 
     Args:
-        error: Expected exception class.
         what: Description of the invalid call, for the error message of the check.
         words: Text that the message of the exception must contain.
     """
@@ -98,7 +94,6 @@ class Case:
         """Return keys of nodes of a class.
 
         Args:
-            name: Name of the class.
             count: Number of nodes; None for all.
         """
         return self.graph.keys_of(self.members[name][:count])
@@ -114,8 +109,7 @@ class Case:
         return self.members.classes[KNOWN:]
 
     def fit(self) -> Method:
-        """Return a model that is fitted on the known classes, with two thirds of their nodes as
-        labels."""
+        """Return a model fitted on the known classes; two thirds of their nodes are labels."""
         labels = {name: self.keys(name)[: len(self.members[name]) * 2 // 3] for name in self.known}
         return self.make().fit(self.graph, labels)
 

@@ -1,5 +1,4 @@
-"""Checks that a model identifies nodes by key, not by row number, and scores each new row
-independently."""
+"""Checks that a model identifies nodes by key, and scores each new row independently."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,7 +88,6 @@ def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | Non
     """Return a new graph that contains only the given nodes, in the given order.
 
     Args:
-        rows: Row numbers of the nodes.
         draws: Random generator for the order of edges; None to keep their order.
     """
     source, target = graph.edges()

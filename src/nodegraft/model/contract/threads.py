@@ -25,7 +25,6 @@ def check_readers_beside_a_writer(
     No prediction may fail or mix two states of the model.
 
     Args:
-        case: Graph and method.
         readers: Number of threads that predict.
         seconds: Minimum duration of the test; changes are spread over it.
         most_changes: Maximum number of changes.

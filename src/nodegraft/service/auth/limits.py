@@ -46,5 +46,4 @@ TOKEN_SECONDS = 1.0
 """Interval in seconds at which tokens are read; a revoked token is refused within this time."""
 
 TOKEN_STALE_SECONDS = 10.0
-"""Seconds for which cached tokens are used if the database fails; after that, requests are
-refused."""
+"""Seconds for which cached tokens are used while the database fails."""

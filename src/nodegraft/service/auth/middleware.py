@@ -29,8 +29,7 @@ MAX_BUCKETS = 10_000
 
 
 class Rate:
-    """Rate limit with a token bucket per caller: it fills at a constant rate, a request takes one
-    token.
+    """Rate limit by a token bucket per caller, which fills at a constant rate.
 
     >>> clock = iter([0.0, 0.0, 0.0, 1.0])
     >>> rate = Rate(0.4, lambda: next(clock))
@@ -74,8 +73,7 @@ class Rate:
         return left + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
-        """Remove full buckets, because the number of addresses is unlimited; new buckets are full,
-        too."""
+        """Remove full buckets, which are equal to new buckets, to limit memory."""
         self._left = {
             caller: (left, before)
             for caller, (left, before) in self._left.items()
@@ -87,11 +85,10 @@ OPEN = frozenset(("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"))
 """Paths that need no token, because load balancers have no token."""
 
 ANONYMOUS = Token("local", Scope.ADMIN, "", "", datetime.min.replace(tzinfo=UTC))
-"""Caller without a token; allowed for open paths, and by a service for its own machine only."""
+"""Caller without a token: allowed for :data:`OPEN` paths, and on loopback if none is required."""
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
-"""Headers that proxies add. Callers of a proxy may be on other machines, even if the service
-listens on the loopback address."""
+"""Headers that proxies add: their callers may be on other machines, despite loopback."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 """HTTP methods with their own metric; all others share a metric, as callers could invent many."""

@@ -33,8 +33,7 @@ class TimeoutProtocol(H11Protocol):
     """Maximum number of open connections of this process."""
 
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
-    """Connection without a complete request -> start of its waiting time; the oldest connection
-    first."""
+    """Connection without a complete request -> when its waiting began; oldest first."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -58,8 +57,10 @@ class TimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Stop the timeout when the request headers are complete; uvicorn's ``cycle`` is one
-        request."""
+        """Stop the timeout when the request headers are complete.
+
+        The ``cycle`` of uvicorn is one request.
+        """
         before = self.cycle
         super().handle_events()
         # Before the first request head, uvicorn has no cycle.

@@ -1,5 +1,7 @@
-"""Cache of a store's API tokens, refreshed in the background; requests are refused if it is too
-old."""
+"""Cache of a store's API tokens, refreshed in the background.
+
+Requests are refused if the cache is too old.
+"""
 
 import logging
 from dataclasses import dataclass, replace
@@ -56,7 +58,7 @@ class TokenCache:
         self._reading_lock = Lock()
         self._noted: dict[str, datetime] = {}  # token digest -> last use, stored or pending
         self._pending: dict[str, datetime] = {}
-        self._failure = ""  # last error, remembered in order to log it only once
+        self._failure = ""  # Last error, stored so that it is logged only once.
         self._logged_uses = False
         self._ending = Event()
         self._thread = Thread(target=self._follow, name="tokens", daemon=True)

@@ -23,8 +23,10 @@ LOG = logging.getLogger("nodegraft.service")
 
 @dataclass(frozen=True)
 class Live:
-    """Loaded version. Each request reads the reference to it once, so that it uses a single
-    version."""
+    """Loaded live version.
+
+    Each request reads the reference to it only once, so that it uses a single version.
+    """
 
     row: Version
     """Row of the version in the history."""
@@ -44,8 +46,7 @@ class Live:
 
     @property
     def cache_key(self) -> tuple[Hashable, World]:
-        """Cache key of predictions: the version, and whether nodes may belong to unknown
-        classes."""
+        """Cache key of predictions: the version, and whether its world is open or closed."""
         return row_key(self.row), self.world
 
     @property
@@ -86,7 +87,7 @@ class LiveVersion:
         self._known_pruned = store.pruned().keys()
         self._lock = Lock()
         self._ending = Event()
-        self._problem = ""  # last error, remembered in order to log it only once
+        self._problem = ""  # Last error, stored so that it is logged only once.
         self._thread = Thread(target=self._watch, name="follower", daemon=True)
         self.now = self._load(self._live_row())
         on_swap(self.now)

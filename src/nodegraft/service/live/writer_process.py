@@ -23,8 +23,7 @@ STALE_ROWS = 250_000
 """Maximum number of stale rows that are recomputed at once while no job is running."""
 
 CLOSE_SECONDS = 3.0
-"""Timeout in seconds when the service stops: for the running job, and then for the end of the
-process."""
+"""Timeout for the running job when the service stops, and then for the process."""
 
 STARTED = "started"
 """Message that the writer process sends when it starts to run a job."""
@@ -59,8 +58,8 @@ class WriterProcess:
         self._process: int | None = process
         self._pipe = pipe
         self._is_started = self._is_closing = False
-        self._job_lock = Lock()  # held during a job, so that no other thread closes the pipe
-        self._process_lock = Lock()  # held while the process is killed, waited for or replaced
+        self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
+        self._process_lock = Lock()  # Held while the process is killed, waited for or replaced.
 
     @classmethod
     def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
@@ -226,8 +225,7 @@ def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = 
 
 
 def _load_model(store: Store) -> None:
-    """Import modules and load the model before the first job, whose timeout must not include this
-    time."""
+    """Load the model before the first job, whose timeout must not include this time."""
     try:
         state = store.state()
         state.predict(state.graph.rows[:1])
@@ -250,8 +248,7 @@ def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
 
 
 def _outcome(job: Callable[[Store], Any], store: Store) -> tuple[tuple[bool, Any], bool]:
-    """Run a job; return a pair of its success and its result or error, and whether memory ran
-    out."""
+    """Run a job; return its success with its result or error, and whether memory ran out."""
     try:
         return (True, job(store)), False
     except HttpError as error:

@@ -12,7 +12,7 @@ from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, router
 from nodegraft.service.errors import HttpError
-from nodegraft.service.schemas import Keys, LabelChange, Labels, Text
+from nodegraft.service.schemas import Keys, LabelChange, Labels, ParentName, Text
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
@@ -35,7 +35,7 @@ class AnyChange(LabelChange):
 
     def change(self) -> Change:
         """Return the change to apply to the store."""
-        detail = self.model_dump(exclude=set(AnyChange.model_fields))
+        detail = self.model_dump(exclude=set(AnyChange.model_fields), exclude_unset=True)
         return Change(self.action, detail).with_forced_name(self.force_name)
 
 
@@ -47,6 +47,9 @@ class AddClasses(AnyChange):
 
     classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
     """New class -> keys of its nodes."""
+
+    parent: ParentName = Field(default=None, examples=[None])
+    """Parent of the new classes in the class tree: a class, a group or the name of a new group."""
 
 
 class AddLabels(AnyChange):
@@ -115,8 +118,28 @@ class MergeClasses(AnyChange):
     """Name of the merged class: one of `names`, or a new name."""
 
 
+class MoveClasses(AnyChange):
+    """Classes to move in the class tree."""
+
+    action: Literal["move"]
+    """Name of the change."""
+
+    parents: Annotated[dict[Text, ParentName], Field(min_length=1, max_length=10_000)] = Field(
+        examples=[{"hats": "headwear", "rugs": None}]
+    )
+    """Class or group -> its new parent, which may be the name of a new group; null for no
+    parent."""
+
+
 LabelsOrClasses = Annotated[
-    AddClasses | AddLabels | RemoveLabels | MoveLabels | RemoveClasses | RenameClass | MergeClasses,
+    AddClasses
+    | AddLabels
+    | RemoveLabels
+    | MoveLabels
+    | RemoveClasses
+    | RenameClass
+    | MergeClasses
+    | MoveClasses,
     Body(discriminator="action"),
 ]
 
@@ -150,8 +173,13 @@ def preview_change(change: Change, store: Store) -> Comparison:
 
 
 def _require_classes(detail: dict[str, Any], store: Store) -> None:
-    known = store.state(store.newest).labels
-    for name in (*detail.get("names", ()), *filter(None, [detail.get("old")])):
+    labels = store.state(store.newest).labels
+    known = {*labels, *labels.tree.names, *filter(None, detail.get("parents", {}).values())}
+    for name in (
+        *detail.get("parents", ()),
+        *detail.get("names", ()),
+        *filter(None, [detail.get("old")]),
+    ):
         if name not in known:
             message = f"The newest version has no class {name!r}."
             raise HttpError(404, "unknown_class", message, "See GET /v1/classes?version=newest.")

@@ -7,39 +7,16 @@ from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.results.versions import Changed, Comparison
+from nodegraft.analysis.results.versions import Changed, Comparison, KnownClasses
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
 from nodegraft.service.routes.changes import make_change, preview_change
-from nodegraft.service.schemas import LabelChange, Labels, Model, VersionResponse
+from nodegraft.service.schemas import LabelChange, Labels, ParentName
 
 READ = router("classes", Scope.READ)
 TEACH = router("classes", Scope.TEACH)
 
 Name = Annotated[str, Path(description="Class name.", min_length=1, max_length=1_000)]
-
-
-class KnownClass(Model):
-    """A class of a version."""
-
-    name: str = Field(examples=["hats"])
-    """Class name."""
-
-    labels: int = Field(examples=[16])
-    """Number of training labels."""
-
-    held_out: int = Field(examples=[4])
-    """Number of held-out labels, which are used to measure accuracy."""
-
-    session: int = Field(examples=[0])
-    """Number of the session that added the class; 0 for the first classes."""
-
-
-class KnownClasses(VersionResponse):
-    """All classes of a version."""
-
-    classes: list[KnownClass]
-    """Classes in the order in which they were added."""
 
 
 class NewClasses(LabelChange):
@@ -48,12 +25,17 @@ class NewClasses(LabelChange):
     classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
     """New class -> keys of its nodes."""
 
+    parent: ParentName = Field(default=None, examples=[None])
+    """Parent of the new classes in the class tree: a class, a group or the name of a new group."""
+
     force_name: bool = False
     """Accept names that differ from another class name only by case or spaces."""
 
     def change(self) -> Change:
         """Return the change to apply to the store."""
-        return Change("add", {"classes": self.classes}).with_forced_name(self.force_name)
+        below = {} if self.parent is None else {"parent": self.parent}
+        change = Change("add", {"classes": self.classes} | below)
+        return change.with_forced_name(self.force_name)
 
 
 class MoreLabels(LabelChange):
@@ -66,16 +48,7 @@ class MoreLabels(LabelChange):
 @READ.get("/classes")
 def classes(live: ReadVersion) -> KnownClasses:
     """List all classes of a version."""
-    known = [
-        KnownClass(
-            name=name,
-            labels=len(labels.taught),
-            held_out=len(labels.held_out),
-            session=labels.session,
-        )
-        for name, labels in live.state.labels.items()
-    ]
-    return KnownClasses(**live.fields, classes=known)
+    return KnownClasses.of(live.row, live.state.labels)
 
 
 @TEACH.post("/classes", status_code=201)
@@ -87,8 +60,10 @@ async def add(new: NewClasses, changes: Changes) -> Changed:
 
 @TEACH.post("/classes:preview")
 async def preview(new: NewClasses, service: Served) -> Comparison:
-    """Preview the effect of new classes on predictions of the newest version; nothing is
-    changed."""
+    """Preview the effect of new classes on predictions of the newest version.
+
+    Nothing is changed.
+    """
     return await service.writer.run(partial(preview_change, new.change()))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodegraft.analysis.predictions import found_rows, predict_rows
+from nodegraft.analysis.predictions import predict_keys
 from nodegraft.base.errors import UnknownNodeError
 from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MAX_KEYS
@@ -41,8 +41,7 @@ ModelName = Annotated[str, Path(description="Name of the model: that of the stor
 
 
 class ProtocolModel(BaseModel):
-    """Base class of the protocol's models: clients may send additional fields, which are
-    ignored."""
+    """Base class of the protocol's models, which ignore additional fields."""
 
     model_config = ConfigDict(strict=True, use_attribute_docstrings=True, protected_namespaces=())
 
@@ -159,13 +158,16 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     wanted = _keys(request.inputs[0], _datatype(live))
     parameters = request.parameters or InferenceParameters()
     try:
-        rows, keys = found_rows(live.state.graph, wanted, parameters.missing)
+        found = predict_keys(
+            live.state,
+            wanted,
+            live.version,
+            missing=parameters.missing,
+            ignore_labels=parameters.ignore_labels,
+        ).to_rows()
     except UnknownNodeError as error:
         advice = 'Omit these keys, or send "parameters": {"missing": "null"}.'
         raise HttpError(404, "unknown_node", str(error), advice) from error
-    found = predict_rows(
-        live.state, rows, live.version, keys=keys, ignore_labels=parameters.ignore_labels
-    ).to_rows()
     return InferenceResponse(
         model_name=name,
         model_version=str(live.version),

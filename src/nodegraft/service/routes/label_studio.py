@@ -10,11 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import Depends, Request
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.predictions import predict_rows
+from nodegraft.analysis.predictions import predict_keys
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
@@ -71,20 +70,18 @@ def predict(request: models.TasksToPredict, service: Served) -> models.TaskPredi
     """Predict the class of each task's node."""
     live, (from_name, to_name) = service.now, _choice_names(request.label_config)
     graph, number = live.state.graph, str(live.version)
-    keys = [_key(graph, task) for task in request.tasks]
-    rows = graph.node_keys.find([0 if key is None else key for key in keys])
-    rows[np.array([key is None for key in keys], dtype=bool)] = -1
-    found = predict_rows(live.state, rows[rows >= 0], live.version)
+    # A task without key has the key None, which no graph has.
+    keys: list[Any] = [_key(graph, task) for task in request.tasks]
     # Labelled nodes get predictions too: Label Studio shows annotations beside them.
-    predicted = iter(zip(found.top, found.confidence.tolist(), strict=True))
+    found = predict_keys(live.state, keys, live.version, missing="null")
     results = []
-    for row in rows.tolist():
-        classes, score = next(predicted) if row >= 0 else ([], 0.0)
+    for classes, confidence in zip(found.top, found.confidence.tolist(), strict=True):
+        score = confidence if classes else 0.0
         regions = [
             models.PredictedRegion(
                 from_name=from_name, to_name=to_name, value={"choices": [name]}, score=score
             )
-            for name in classes[:1]
+            for name in classes
         ]
         results.append(models.TaskPrediction(result=regions, score=score, model_version=number))
     return models.TaskPredictions(results=results, model_version=number)
@@ -154,8 +151,10 @@ def _key(graph: Graph, task: models.Task) -> Key | None:
 
 
 def _choice_names(label_config: str) -> tuple[str, str]:
-    """Return `name` and `toName` of the choices, without an XML parser: it is unsafe for callers'
-    input."""
+    """Return `name` and `toName` of the choices in a labelling interface.
+
+    No XML parser is used, because it is unsafe for callers' input.
+    """
     first, *rest = label_config.split("<!--")
     # Drop comments, which may contain old choices.
     shown = first + "".join(part.partition("-->")[2] for part in rest)

@@ -106,8 +106,10 @@ def nodes(
     ] = "",
     limit: Annotated[int, Query(description="Number of nodes.", ge=1, le=MAX_READ)] = 20,
 ) -> ReadNodes:
-    """Find nodes by words or by label, or read the nodes with given keys; exact matches of keys
-    come first."""
+    """Find nodes by words or by label, or read the nodes with given keys.
+
+    Exact matches of keys come first.
+    """
     store, state = service.store, live.state
     if sum(map(bool, (words.strip(), key, label))) != 1:
         message = "Give words, keys or a label."

@@ -164,8 +164,10 @@ async def draw_map(
         int, Query(description="Number of nodes; more take longer.", ge=1, le=MAX_MAPPED)
     ] = NODES,
 ) -> Map:
-    """Return a map of nodes in two dimensions, with predictions; the first map of a graph takes
-    long."""
+    """Return a map of nodes in two dimensions, with predictions.
+
+    The first map of a graph takes long.
+    """
     key = live.cache_key, count
     return await service.responses.get("map", key, lambda: _map(service, live, count))
 

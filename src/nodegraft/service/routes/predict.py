@@ -10,12 +10,7 @@ from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from nodegraft.analysis.predictions import (
-    Missing,
-    found_rows,
-    predict_new_rows,
-    predict_rows,
-)
+from nodegraft.analysis.predictions import Missing, predict_keys, predict_new_rows
 from nodegraft.analysis.predictions import Predictions as PredictionTable
 from nodegraft.analysis.results.nodes import (
     Explanation,
@@ -23,7 +18,6 @@ from nodegraft.analysis.results.nodes import (
     SuggestedClasses,
     Suggestions,
 )
-from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.suggestions import new_classes, suggestions
 from nodegraft.base.errors import DataError
 from nodegraft.graph.graph import Graph
@@ -85,13 +79,23 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     """
     if (request.keys is None) == (request.rows is None):
         raise DataError("Send either `keys` or `rows`.")
-    shown = live.version, request.top, request.min_confidence
+    shown: tuple[Any, ...] = live.version, request.top, request.min_confidence
     if request.rows is not None:
         key = service.store.table_options.get("key", "key")
         rows = request.rows
         found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
     else:
-        found = _predict_keys(request, request.keys or [], live.state, shown)
+        keys = request.keys or []
+        if request.missing != "error":
+            _require_key_type(live.state.graph, keys)
+        found = predict_keys(
+            live.state,
+            keys,
+            *shown,
+            missing=request.missing,
+            ignore_labels=request.ignore_labels,
+            coverage=request.coverage,
+        )
     notes = {"sets_note": found.sets_note, "rows_note": found.rows_note}
     world, vary = {"world": found.world}, {"Vary": "Accept"}
     if _prefers_arrow(http.headers.get("Accept", "")):
@@ -126,22 +130,6 @@ def _stream(found: PredictionTable, fields: dict[str, Any]) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
-
-
-def _predict_keys(
-    request: PredictRequest, keys: list[Key], state: State, shown: tuple[int, int, float | None]
-) -> PredictionTable:
-    if request.missing != "error":
-        _require_key_type(state.graph, keys)
-    rows, listed = found_rows(state.graph, keys, request.missing)
-    return predict_rows(
-        state,
-        rows,
-        *shown,
-        keys=listed,
-        ignore_labels=request.ignore_labels,
-        coverage=request.coverage,
-    )
 
 
 def _require_key_type(graph: Graph, keys: list[Key]) -> None:

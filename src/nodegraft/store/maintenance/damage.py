@@ -80,10 +80,8 @@ def record_damage(
     """Record the damage that a verification found, or clear the record if it found none.
 
     Args:
-        folder: Folder of the store.
         journal: Database of the store; None if it must not be written to.
         files: Paths of the damaged files; empty if no damage was found.
-        author: Author of the record; None for the logged-in user.
     """
     record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:

@@ -32,8 +32,7 @@ KEEP = 10
 """Default number of the newest versions to keep, and of the last live versions to keep."""
 
 ABANDONED = timedelta(hours=1)
-"""Age from which an unused file is deleted. A younger file may belong to a version that another
-process is about to add."""
+"""Age from which an unused file is deleted; a younger one may belong to a new version."""
 
 
 BATCH = 50
@@ -88,10 +87,8 @@ def prune(parts: StoreParts, keep: int, dry_run: bool, intent: Intent) -> Pruned
     """Delete the files of old versions; see :meth:`nodegraft.Store.prune`.
 
     Args:
-        parts: Versions, files and settings of the store.
         keep: Number of the newest versions to keep, and of the last live versions to keep.
         dry_run: Whether to report only what would be deleted.
-        intent: Author and note.
     """
     intent.refuse("prune", "override", "promote", "idempotency_key")
     if dry_run:
@@ -106,7 +103,6 @@ def clear_unused_caches(parts: StoreParts, abandoned: datetime) -> None:
     """Delete the caches of graphs that no version uses any more.
 
     Args:
-        parts: Versions and files of the store.
         abandoned: Unfinished graphs are kept if one of their files was written at or after this
             time.
     """
@@ -149,8 +145,6 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
     gets an error. If a sweep is interrupted, the next sweep deletes the renamed files.
 
     Args:
-        journal: Database of the store.
-        objects: Files of the store's versions.
         abandoned: Unused files that belong to no pruned version are kept if they were written at or
             after this time.
 

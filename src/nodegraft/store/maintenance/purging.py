@@ -53,10 +53,8 @@ def state_without(state: State, keys: Collection[Key], folder: Path, listener: L
     """Remove nodes from a state, and fit its model again.
 
     Args:
-        state: Graph, labels and model.
         keys: Keys of the nodes to remove; unknown keys are ignored.
         folder: New folder in which a graph on disk is written.
-        listener: Receives progress events.
     """
     rows = state.graph.node_keys.find(list(keys))
     graph = graph_without(state.graph, rows[rows >= 0], folder)
@@ -69,7 +67,6 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     """Remove nodes from a graph, together with features that no other node has.
 
     Args:
-        graph: The graph.
         rows: Rows of the nodes to remove.
         folder: New folder in which a graph on disk is written, in blocks.
     """

@@ -94,11 +94,7 @@ class Verifier:
         self._files = self._unused = 0
 
     def run(self, author: str | None = None) -> Verification:
-        """Compare all files with their checksums, and record the result in the store.
-
-        Args:
-            author: Author of the record; None for the logged-in user.
-        """
+        """Compare all files with their checksums, and record the result in the store."""
         places.refuse_links(self._folder)
         settings = self._settings()
         with closing(places.journal_in(self._folder, settings)) as journal:
@@ -295,7 +291,7 @@ def _numbers(versions: list[int]) -> str:
 
 
 def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
-    """Return the arrays of a graph on disk, whose hashes are in the JSON of its object."""
+    """Return the descriptions of a graph's arrays from the JSON of the graph's object."""
     if document.get("kind") != KIND:
         return {}
     growth = {name: StoredArray.from_json(entry) for name, entry in document["growth"].items()}

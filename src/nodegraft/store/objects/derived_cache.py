@@ -23,8 +23,7 @@ UNFINISHED = "unfinished-"
 """Name prefix of folders in which a graph is being written."""
 
 SCHEMA = "3"
-"""Version number of the cached values. Increase it if the values are computed differently, so that
-old files are ignored."""
+"""Version number of the cached values. Increase it to make old files be ignored."""
 
 CHECKSUM = 4
 """Length in bytes of the checksum at the start of a cache file; CRC-32 is faster than a hash."""
@@ -70,7 +69,7 @@ class FolderCache(ArrayCache):
         return self._place.name
 
     def under(self, *depends_on: HashPart) -> "FolderCache":
-        """Return a cache in the same folder for values that also depend on further inputs."""
+        """Return a cache in the same folder whose values depend on further inputs, too."""
         return FolderCache(self._place, content_hash(self._part, *depends_on), self._base)
 
     def get(self, *depends_on: HashPart) -> Arrays | None:
@@ -115,7 +114,6 @@ def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     """Return the cache of a graph.
 
     Args:
-        store: Folder of the store.
         graph: Name of the object that stores the graph.
         base: Name of the object that stores the graph that it grew from; None if it did not grow.
     """
@@ -132,7 +130,6 @@ def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> N
     """Delete the caches of unused graphs, and unfinished graphs of killed processes.
 
     Args:
-        store: Folder of the store.
         graphs: Names of the graph objects whose caches are kept.
         abandoned: Unfinished graphs are kept if one of their files was written at or after this
             time.

@@ -53,7 +53,6 @@ class GraphObjects:
         """Write a graph; return the name of its object, and the stored graph.
 
         Args:
-            graph: The graph to write.
             parent: Graph of this store that it grew from; None if it did not grow. If the parent is
                 on disk, only the new rows are written, unless they are more than a sixteenth of the
                 graph.

@@ -103,7 +103,6 @@ class Objects:
 
         Args:
             parts: Array name -> file name that :meth:`put_array` or :meth:`put_file` returned.
-            document: JSON of the object.
         """
         listed = {"arrays": dict(parts), "document": document}
         return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
@@ -142,7 +141,6 @@ class Objects:
         """Read arrays and JSON of an object; raise an error if a file is missing or damaged.
 
         Args:
-            name: Name of the object.
             prefix: Read only arrays whose names start with this prefix.
         """
         parts, document = self._listed(name)
@@ -161,7 +159,6 @@ class Objects:
         """Raise an error if a file is missing or its checksum is wrong.
 
         Args:
-            name: Name of the file.
             array_files: Whether to skip array files that :meth:`put_file` added. Their names are
                 not the hashes of their content; those hashes are in the objects that list them.
         """

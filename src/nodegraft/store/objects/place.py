@@ -98,7 +98,6 @@ def journal_in(folder: Path, settings: StoreSettings | None = None) -> Journal:
     """Open the database of a store, without checking the revision of its tables.
 
     Args:
-        folder: Folder of the store.
         settings: Content of ``store.json``; None to read the file.
     """
     database = (settings or settings_in(folder)).database

@@ -47,7 +47,6 @@ class States:
         """Write labels, model and texts of a state; return the names of all objects of the state.
 
         Args:
-            state: The state to write.
             graph: Name of its graph's object, which is already stored.
             texts: Texts of the nodes; None if there are none.
         """
@@ -64,7 +63,6 @@ class States:
         """Write a graph; return the name of its object, and the graph with its cache.
 
         Args:
-            graph: The graph to write.
             parent: Graph that it grew from; None if it did not grow.
         """
         name, stored_graph = self.graphs.put(graph, parent)
@@ -90,7 +88,6 @@ class States:
         """Write labels and model of a state whose graph is already stored; return its object names.
 
         Args:
-            state: The state to write.
             names: Object names of a version with the same texts.
         """
         stored = replace(
@@ -170,9 +167,7 @@ class States:
         """Return nodes of a version whose key and text together contain all words, best first.
 
         Args:
-            version: Version to search.
             words: Words or parts of words, with blanks between them.
-            limit: Maximum number of nodes.
         """
         keys = self.graph(version.graph).node_keys
         texts = repeat("") if version.texts is None else iter(self.texts(version.texts))
@@ -210,8 +205,6 @@ def rank(words: str, key: Key, text: str) -> int | None:
 
     Args:
         words: Query words with blanks between them, in lower case.
-        key: Key of the node.
-        text: Text of the node.
     """
     name = str(key).casefold()
     if name.startswith(words):
@@ -229,7 +222,6 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
     Args:
         words: Query words with blanks between them; case is ignored.
         nodes: Key and text of each node.
-        limit: Maximum number of nodes.
     """
     wanted = " ".join(words.casefold().split())
     lists: list[list[Key]] = [[], [], [], []]

@@ -49,7 +49,6 @@ def database_url(folder: Path, database: str | None) -> str | URL:
     """Return the URL of a store's database.
 
     Args:
-        folder: Folder of the store.
         database: URL in ``store.json``; None for an SQLite file in the folder.
     """
     # Build a URL object instead of a string, because the folder name may contain any character,
@@ -61,7 +60,6 @@ def connected(url: str | URL, create: bool = False) -> Engine:
     """Return a database engine whose commits survive a power failure.
 
     Args:
-        url: URL of the database.
         create: Whether to create a missing SQLite file now. Later connections never create it.
     """
     options: dict[str, Any] = {}

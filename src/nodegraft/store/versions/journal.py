@@ -116,11 +116,7 @@ class Journal:
             return heads_in(connection), versions_in(connection)
 
     def version_for(self, key: str) -> Version | None:
-        """Return the version that the request with an idempotency key made; None if there is none.
-
-        Args:
-            key: Idempotency key of the request.
-        """
+        """Return the version that the request with this key made; None if there is none."""
         asked = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
             row = connection.execute(sa.select(VERSIONS).where(asked == key)).mappings().first()
@@ -279,7 +275,6 @@ def rewrite_rows(connection: sa.Connection, rows: Iterable[Version | Promotion])
     """Overwrite existing rows; only a purge may call this.
 
     Args:
-        connection: Connection in a transaction.
         rows: New content of versions and promotions, with the numbers of the existing rows.
     """
     for row in rows:

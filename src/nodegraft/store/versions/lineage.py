@@ -62,11 +62,7 @@ def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Previ
 
 
 def _restored(version: Version, by_number: dict[int, Version]) -> int | None:
-    """Return the number of the earlier version that a version restored; None if there is none.
-
-    Args:
-        by_number: All versions by number.
-    """
+    """Return the number of the earlier version that a version restored; None if there is none."""
     number: int | None = None
     if version.action == "discard":
         number = version.detail["version"]

@@ -134,7 +134,7 @@ def _known_revision(journal: Journal) -> str:
                 f"{state}, from before nodegraft 0.1 ({known[0]}), which this nodegraft cannot "
                 "read: create the store again with `nodegraft init`."
             )
-        # All releases use decimal numbers: any other revision is damage.
+        # Every release has a decimal number as revision, so any other revision means damage.
         raise (NewerStoreError if current.isdecimal() else StoreError)(
             f"{state}, which is newer than this nodegraft knows ({known[-1]}): use the nodegraft "
             "that made it."

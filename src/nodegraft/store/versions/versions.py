@@ -99,7 +99,6 @@ class Versions:
         Args:
             number: Number of the version; None for the candidate.
             only_waiting: Whether to refuse a version that is not waiting for review.
-            intent: Author and note.
         """
         chosen = self.candidate if number is None else self.journal.version(number)
         if not only_waiting:

@@ -14,8 +14,7 @@ MAX_CLASSES = 100
 """Maximum number of known classes in the episodes."""
 
 MAX_QUERIES = 8000
-"""Maximum number of query nodes; more query nodes would need more memory but not improve
-results."""
+"""Maximum number of query nodes; more would need memory but not improve results."""
 
 MIN_CLASSES = 4
 """Minimum number of known classes, because the classes are divided into halves twice."""

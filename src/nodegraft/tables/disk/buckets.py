@@ -47,11 +47,7 @@ class Buckets:
         self._count, self._start = 1 << (bits - self._shift), start
 
     def add(self, records: Records) -> None:
-        """Append each record to the file of its range.
-
-        Args:
-            records: Records in any order.
-        """
+        """Append each record to the file of its range."""
         if self._count == 1:
             self._append(0, records)
             return
@@ -72,8 +68,7 @@ class Buckets:
         return self._folder / f"{place}.records"
 
     def parts(self) -> Iterator[tuple[int, int, Records]]:
-        """Yield the first value, the last value plus one, and the records of each range, in
-        ascending order.
+        """Yield first value, last value plus one, and records of each range, in ascending order.
 
         The file of a range is removed when the caller asks for the next range.
         """

@@ -149,8 +149,9 @@ def build_graph(
 
 
 def _identity(source: Source) -> Any:
-    """Return a value for the journal that changes when a table's files change; random for a table
-    that is not in files.
+    """Return a JSON value that changes when a table's files change.
+
+    For a table that is not in files, the value is random.
     """
     if source is None:
         return None
@@ -198,9 +199,7 @@ class _Build:
         return Tables(load_graph(folder.place), report)
 
     def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a build step to the report; raise an error if data must be
-        corrected.
-        """
+        """Add the findings of a build step to the report, and check whether data is usable."""
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
         report = DataReport(len(self._table), edges, features, tuple(self._findings))
         report.require_usable(self._repair)

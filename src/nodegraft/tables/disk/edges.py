@@ -20,7 +20,7 @@ _BYTES = 128
 
 
 class AdjacencyWriter:
-    """Writer of an edge type's CSR arrays, named ``edges.PLACE.indptr``, ``edges.PLACE.indices`` …
+    """Writer of an edge type's CSR arrays: ``edges.PLACE.indptr``, ``edges.PLACE.indices`` …
 
     ``weights`` and ``directions`` are written only if edges have them.
 
@@ -72,7 +72,6 @@ class AdjacencyWriter:
         Args:
             records: Entries of these rows by field, in any order; duplicates are merged.
             start: Number of the first of these rows, in the numbering of the records.
-            rows: Number of rows to write.
         """
         given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
         entries = Entries(records["rows"] - start, records["columns"], **given)
@@ -163,8 +162,7 @@ class EdgeSorter:
         self._buckets.add(records)
 
     def write(self) -> tuple[Written, list[str], int, list[Finding]]:
-        """Write CSR arrays for each edge type; if there are several types, also for all types
-        merged.
+        """Write CSR arrays for each edge type; if there are several, also for all merged.
 
         Returns:
             The arrays by name, the names of the edge types in the order of their arrays, the number

@@ -25,9 +25,7 @@ def write_features(
     keys: NodeKeys,
     listener: Listener,
 ) -> tuple[Written, list[Finding]]:
-    """Encode each row of the node table, and write its features; return the written arrays and the
-    findings.
-    """
+    """Encode and write the features of each node; return the written arrays and the findings."""
     findings, writer, done = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
         batch_keys: Any = _KeysFrom(keys, done)
@@ -40,9 +38,7 @@ def write_features(
 
 
 class _KeysFrom:
-    """Array-like access to the node keys of a batch: index 0 is the key of the batch's first
-    row.
-    """
+    """Array-like access to the node keys of a batch: index 0 is the first row of the batch."""
 
     def __init__(self, keys: NodeKeys, start: int) -> None:
         self._keys, self._start = keys, start
@@ -52,7 +48,7 @@ class _KeysFrom:
 
 
 class FeatureWriter:
-    """Writer of feature rows; the first batch decides whether the features are dense or sparse.
+    """Writer of feature rows; the first batch decides whether features are dense or sparse.
 
     ``indptr`` and ``indices`` of a CSR matrix must have the same integer type, which is known only
     after the last batch. Therefore both are first written to a folder for temporary files.

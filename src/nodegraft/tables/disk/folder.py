@@ -1,6 +1,4 @@
-"""Folder of a graph build, with a journal of finished steps so that an interrupted build can
-resume.
-"""
+"""Folder of a graph build, with a journal of finished steps so that a build can resume."""
 
 import json
 import shutil
@@ -13,9 +11,7 @@ from nodegraft.base.files.array_file import SUFFIX, ArrayWriter, StoredArray, fl
 from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 
 JOURNAL = "building.jsonl"
-"""Name of the journal file: its first line is the request, each further line is a finished step.
-The file is removed when the build is complete.
-"""
+"""Journal file until the build is complete: the request, then a line for each finished step."""
 
 _WORK = "work"
 
@@ -52,8 +48,9 @@ class BuildFolder:
             raise CheckpointError(f"{place} cannot be written: {error}.") from error
 
     def _found(self) -> dict[str, Step] | None:
-        """Return the finished steps of an earlier build; None if there is none with an equal
-        request.
+        """Return the finished steps of an earlier build.
+
+        The result is None if there is no build with an equal request.
         """
         if (self.place / MANIFEST).exists():
             raise CheckpointError(f"{self.place} already contains a graph: choose a new folder.")
@@ -103,9 +100,7 @@ class BuildFolder:
         return ArrayWriter(self.place / f"{array}{SUFFIX}", dtype, row)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest, which marks the graph as complete; remove the journal of the
-        build.
-        """
+        """Write the manifest, which marks the graph as complete, and remove the journal."""
         manifest.write(self.place)
         (self.place / JOURNAL).unlink()
 

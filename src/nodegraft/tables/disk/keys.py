@@ -119,8 +119,9 @@ def _sorted(buckets: Buckets) -> Iterator[Records]:
 
 
 def _repeated(records: Records, keys: Stored) -> NDArray[np.int64]:
-    """Return the rows whose key occurs in an earlier row; compare only keys whose hashes are
-    equal.
+    """Return the rows whose key occurs in an earlier row.
+
+    Only keys with equal hashes are compared.
     """
     hashes = records["hash"]
     alike = np.zeros(hashes.size, dtype=bool)

@@ -45,7 +45,6 @@ def save_mapped(
     The files have the format of :func:`nodegraft.build_graph`.
 
     Args:
-        graph: Graph to save.
         folder: New folder for the graph.
         rows: Row numbers of the nodes to save, ascending; None for all nodes.
         columns: Boolean mask of the feature columns to save; None to save all columns.
@@ -78,9 +77,7 @@ def _keys(keys: NodeKeys, rows: IntArray) -> Iterator[Stored]:
 
 
 def _rows_in(other: Graph, graph: Graph, rows: IntArray) -> IntArray:
-    """Look up nodes of `graph` in another graph; return their row numbers there, -1 for nodes that
-    it does not have.
-    """
+    """Return the row numbers of nodes of `graph` in another graph; -1 for missing nodes."""
     blocks = [rows[start : start + NODES_AT_ONCE] for start in range(0, rows.size, NODES_AT_ONCE)]
     return np.concatenate([other.node_keys.find(graph.key_array_of(some)) for some in blocks])
 
@@ -130,8 +127,9 @@ def _writer(
 
 
 def _blocks(kinds: Sequence[Adjacency], rows: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of nodes whose number of CSR entries is limited; a node with more entries forms
-    a range alone.
+    """Yield ranges of nodes whose number of CSR entries is limited.
+
+    A node with more entries forms a range alone.
     """
     counts = sum(kind.degrees(np.maximum(rows, 0)).astype(np.int64) for kind in kinds)
     ends = np.cumsum(np.where(rows >= 0, counts, 0))
@@ -151,8 +149,9 @@ def _entries(edges: Adjacency, rows: IntArray) -> Entries:
 
 
 def _renumbered(entries: Entries, place: IntArray) -> Entries:
-    """Keep only edges between saved nodes, and give their columns the new node numbers. Rows remain
-    positions in the block.
+    """Keep only edges between saved nodes, and give their columns the new node numbers.
+
+    Rows remain positions in the block.
     """
     columns = place[entries.columns]
     stay = columns >= 0

@@ -17,9 +17,7 @@ from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 MOST_VALUES = 10_000
-"""Maximum number of distinct values in a category column; a column with more values is probably a
-key or text.
-"""
+"""Maximum number of distinct values of a category; a column with more is a key or text."""
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,8 @@ class FeatureChoice:
         If no column is named, the table's column ``features`` is used.
 
         Args:
-            text: Names of text columns.
             features: Names of columns with numbers or lists of numbers. None for a graph without
                 features, if no other column is named.
-            categories: Names of category columns, which have few different values.
             recipe: Existing feature recipe, instead of column names.
             encoder: Name of a text encoder, or several names.
             min_documents: Minimum number of nodes whose text has a word.
@@ -105,7 +103,6 @@ class FeatureChoice:
         """Return the choice with globs such as ``e*`` replaced by the names of matching columns.
 
         Args:
-            table: Table with the columns.
             excluded: Names of columns that globs must not match, such as key and label columns.
         """
 

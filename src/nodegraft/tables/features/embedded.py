@@ -21,7 +21,7 @@ BATCH = 1024
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedText(ColumnEncoder):
-    """Encoder that joins text columns to one text per node, and computes an embedding vector of it.
+    """Encoder that joins text columns to one text per node and computes its embedding vector.
 
     The vector of a missing text is all zeros.
     """
@@ -39,19 +39,11 @@ class EmbeddedText(ColumnEncoder):
     """Version of this package when the recipe was fitted."""
 
     fingerprint: NDArray[np.float32]
-    """Vectors of :data:`~nodegraft.tables.features.text_encoders.PROBES` when the recipe was
-    fitted; other vectors later show that the model has changed.
-    """
+    """Vectors of the texts ``text_encoders.PROBES`` when the recipe was fitted."""
 
     @classmethod
     def of(cls, columns: tuple[str, ...], encoder: str) -> "EmbeddedText":
-        """Create an encoder for text columns that stores version and fingerprint of the installed
-        model.
-
-        Args:
-            columns: Names of the text columns.
-            encoder: Name of the text encoder.
-        """
+        """Create an encoder that stores version and fingerprint of the installed model."""
         loaded = LoadedEncoder.load(encoder)
         return cls(columns, encoder, loaded.package, loaded.version, loaded.fingerprint)
 
@@ -65,9 +57,7 @@ class EmbeddedText(ColumnEncoder):
         """Return an embedding vector for each row; equal texts are encoded only once.
 
         Args:
-            table: Table with the text columns.
             keys: Node key of each row, shown in findings.
-            listener: Listener that receives progress events.
             together: Names of all text encoders of the recipe, for error messages.
         """
         texts = joined(table, self.columns)
@@ -90,9 +80,7 @@ class EmbeddedText(ColumnEncoder):
         return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
 
     def _same_encoder(self, together: Sequence[str]) -> LoadedEncoder:
-        """Load the installed text encoder; raise an error if its fingerprint differs from the
-        stored one.
-        """
+        """Load the text encoder; raise an error if it is not the model of the fit."""
         try:
             loaded = LoadedEncoder.load(self.encoder)
         except UnknownNameError as error:

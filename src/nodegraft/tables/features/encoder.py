@@ -25,13 +25,12 @@ class Encoded:
 
 
 class ColumnEncoder(Protocol):
-    """Encoder of table columns of one kind; it is fitted on one table, then applied to any
-    table.
-    """
+    """Encoder of table columns; it is fitted on one table, then applied to any table."""
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
-        """Return the features of a table; values that did not occur in the fitted table count as
-        missing.
+        """Return the features of a table.
+
+        Values that did not occur in the fitted table count as missing.
 
         Args:
             table: Table with the columns that the encoder was fitted on.

@@ -1,6 +1,4 @@
-"""Encoder of a column of number lists, such as embeddings, whose numbers become features
-unchanged.
-"""
+"""Encoder of a column of number lists, such as embeddings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,9 +18,9 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True)
 class ListColumn(ColumnEncoder):
-    """Encoder of a column of number lists with equal length; a missing list becomes a row of zeros.
+    """Encoder of a column of number lists with equal length, which are used unchanged.
 
-    Numbers of type float16 are not converted to float32.
+    A missing list becomes a row of zeros. Numbers of type float16 are not converted to float32.
     """
 
     column: str

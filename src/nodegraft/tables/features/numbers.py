@@ -18,10 +18,10 @@ from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 
 @dataclass(frozen=True, eq=False)
 class NumberColumns(ColumnEncoder):
-    r"""Encoder that standardises each number column by :math:`(x - \mu) / \sigma`; a missing value
-    becomes 0.
+    r"""Encoder that standardises each number column by :math:`(x - \mu) / \sigma`.
 
-    Without standardisation, a price in cents would have more influence than a weight in kilograms.
+    A missing value becomes 0. Without standardisation, a price in cents would have more influence
+    than a weight in kilograms.
     """
 
     columns: tuple[str, ...]

@@ -46,7 +46,7 @@ _OF_SEVERAL, _OF_ONE = (*_OF_TEXT, NumberColumns), (ListColumn, CategoryColumn)
 
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """Fitted encoders that convert the text, numbers, lists and categories of a table to features.
+    """Fitted encoders that convert the columns of a table to features.
 
     Text becomes TF-IDF features or embedding vectors, numbers are standardised, lists are used
     unchanged, and categories are one-hot encoded. With several encoders, the features of each are
@@ -61,9 +61,7 @@ class FeatureRecipe:
     """
 
     encoders: tuple[ColumnEncoder, ...]
-    """Encoders in the order of their features: any number for text, one for all number columns, one
-    for each list or category column.
-    """
+    """Encoders in feature order: for text, for all numbers, then for each list or category."""
 
     scales: tuple[float, ...]
     """Factor by which each encoder's features are multiplied."""
@@ -207,11 +205,10 @@ class FeatureRecipe:
     def without_unused(
         self, unused: NDArray[np.bool_]
     ) -> "tuple[FeatureRecipe, NDArray[np.bool_]]":
-        """Return a recipe without unused words and category values, and a mask of the remaining
-        features.
+        """Return a recipe without unused values, and a mask of the remaining features.
 
-        Features of number and list columns are never removed: unlike words and category values,
-        their names contain no data of nodes.
+        Unused words and category values are removed. Features of number and list columns are never
+        removed: unlike words and category values, their names contain no data of nodes.
 
         Args:
             unused: Boolean mask of the features that are 0 for all nodes.
@@ -227,8 +224,7 @@ class FeatureRecipe:
         return FeatureRecipe(tuple(encoders), self.scales), kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
-        """Return a short text for each row, for display only; None if the recipe has no text
-        column.
+        """Return a short text for each row, for display; None if no column is text.
 
         Args:
             table: Table with the columns of the recipe.
@@ -252,9 +248,7 @@ class FeatureRecipe:
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each feature: a word; a column name; or a column name with a value or a
-        position.
-        """
+        """Name of each feature: a word, or a column name, with a value or position if needed."""
         return [name for encoder in self.encoders for name in encoder.feature_names]
 
     @property

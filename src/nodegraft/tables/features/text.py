@@ -1,6 +1,4 @@
-"""TF-IDF features of text columns, computed by scikit-learn; the fitted state is JSON and one
-array.
-"""
+"""TF-IDF features of text columns, computed by scikit-learn."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -111,9 +109,7 @@ class TextVectoriser:
         )
 
     def transform(self, texts: Iterable[str]) -> "csr_array[Any]":
-        """Return a sparse TF-IDF row for each text; words that are not in the vocabulary are
-        ignored.
-        """
+        """Return a sparse TF-IDF row for each text; unknown words are ignored."""
         listed = list(texts)
         if not listed:
             return csr_array((0, len(self._words)), dtype=np.float32)
@@ -169,8 +165,9 @@ class TextVectoriser:
 
 
 def _rarities(counts: NDArray[np.float32], total: int) -> NDArray[np.float64]:
-    """Return the IDF of each word: ``1 + log((1 + texts) / (1 + texts with the word))``, rounded
-    like in scikit-learn.
+    """Return the IDF of each word: ``1 + log((1 + texts) / (1 + texts with the word))``.
+
+    The result is rounded as in scikit-learn.
     """
     shares = np.full_like(counts, total + 1) / (counts + np.float32(1.0))
     return (np.log(shares) + np.float32(1.0)).astype(np.float64)
@@ -193,8 +190,6 @@ class TextColumns(ColumnEncoder):
         """Fit an encoder on text columns of a table.
 
         Args:
-            table: Table with the columns.
-            columns: Names of the text columns.
             vectoriser: Unfitted vectoriser, which this call fits.
         """
         parts = (joined(batch, columns) for batch in table.batches(*columns))

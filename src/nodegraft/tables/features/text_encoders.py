@@ -35,9 +35,7 @@ PROBES = (
     "sudo apt-get install libxml2-dev",
     "small",
 )
-"""Short texts whose vectors are the fingerprint of an encoder: a changed model gives other
-vectors.
-"""
+"""Short texts whose vectors identify an encoder: a changed model gives other vectors."""
 
 SAME = 0.05
 """Maximum distance between two unit vectors of a probe text that count as equal.
@@ -192,8 +190,9 @@ LOADERS: Mapping[str, Callable[[str], Encode]] = {
 
 @contextmanager
 def _unchanged_logging() -> Iterator[None]:
-    """Restore the root logger after the ``with`` block, because importing wordllama makes all
-    packages log.
+    """Restore the root logger after the ``with`` block.
+
+    Importing wordllama makes all packages log.
     """
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)

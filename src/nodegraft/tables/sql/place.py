@@ -79,8 +79,7 @@ class DatabasePlace:
 
     @contextmanager
     def duckdb(self, read_only: bool) -> Iterator[Any]:
-        """Context manager that connects to DuckDB; an error in the ``with`` block rolls back the
-        transaction.
+        """Connect to DuckDB for a ``with`` block; an error rolls back the transaction.
 
         Args:
             read_only: Whether to open the file read-only; then the file must exist.
@@ -97,8 +96,7 @@ class DatabasePlace:
 
     @contextmanager
     def sqlalchemy(self, create: bool) -> Iterator[Any]:
-        """Context manager that connects to a database by SQLAlchemy, and begins a transaction for
-        the caller to commit.
+        """Connect by SQLAlchemy for a ``with`` block; the caller commits the transaction.
 
         Args:
             create: Whether to create the SQLite file if it does not exist.
@@ -131,9 +129,7 @@ class DatabasePlace:
             engine.dispose()
 
     def failed(self, error: Exception) -> DataError:
-        """Return an error with the database's message, in which the password is replaced by
-        asterisks.
-        """
+        """Return an error with the database's message, without its password."""
         reason = str(getattr(error, "orig", None) or error).strip().rstrip(".")
         address = self.url.partition("://")[2].rpartition("@")[0]
         password = address.partition(":")[2]

@@ -9,8 +9,9 @@ from nodegraft.tables.sql.place import DatabasePlace
 
 
 def read_query(source: str) -> Any:
-    """Run a query and return its rows as an Arrow table; data changes by the query are not
-    committed.
+    """Run a query and return its rows as an Arrow table.
+
+    Data changes by the query are not committed.
 
     Args:
         source: ``URL#QUERY``; URL is a SQLAlchemy URL or ``duckdb:///FILE``.

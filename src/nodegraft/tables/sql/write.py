@@ -122,9 +122,7 @@ def _write_sqlalchemy(
 
 
 def _with_plain_cells(table: Any) -> Any:
-    """Convert cells to types that every database driver supports; some refuse decimals and
-    durations.
-    """
+    """Convert decimals, times and durations to text, which every database driver supports."""
     for place, kind in enumerate(table.schema.types):
         is_time = pa.types.is_temporal(kind) and not pa.types.is_timestamp(kind)
         if is_time or pa.types.is_decimal(kind):

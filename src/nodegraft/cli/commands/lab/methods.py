@@ -48,7 +48,7 @@ def tune(
         return Output(Tuning(str(file), [], []), (_rehearsals_to_run(wanted, file, runs),))
     WriteOnceFolder(plan.parent).check_writable()
 
-    load = cache(lambda name: load_dataset(name, data))  # read each dataset once for all trials
+    load = cache(lambda name: load_dataset(name, data))  # Read each dataset only once.
 
     def score(job: "Job") -> float:
         terminal.stage(f"running {job.title}")
@@ -137,7 +137,7 @@ def draw_map(
     torch.set_num_threads(1)
     jobs = [Job(dataset=dataset, method=name, seed=seed) for name in method]
     for job in jobs:
-        job.make_model()  # report a wrong name before reading the data
+        job.make_model()  # Report a wrong name before reading the data.
     WriteOnceFolder(out).check_writable()
     terminal.stage(f"reading {dataset}")
     loaded = jobs[0].load(data)

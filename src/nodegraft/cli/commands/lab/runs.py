@@ -95,7 +95,7 @@ def run(
 
     torch.set_num_threads(threads)
     values: Mapping[str, Any] = name_value_pairs(settings)
-    if not sealed:  # only its own process imports a sealed method's code
+    if not sealed:  # The code of a sealed method is imported only in its own process.
         values = read(METHODS.get(method), values)
     job = Job(
         dataset=dataset,

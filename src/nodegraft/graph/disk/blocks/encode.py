@@ -1,5 +1,4 @@
-r"""Compute layers in blocks on disk: propagated features :math:`SX, S^2X, \ldots` and a network's
-embeddings of all nodes.
+"""Compute propagated features and a network's embeddings in blocks on disk.
 
 Here, a network is a list of maps that transform each row by itself. Between two maps, the matrix of
 all rows is multiplied by the normalised adjacency S.
@@ -31,9 +30,7 @@ class Propagation:
     """Folder of the layers :math:`SX, S^2X` …"""
 
     computed: int
-    """Number of blocks that this run computed in all layers together; others were already on
-    disk.
-    """
+    """Number of blocks that were not yet on disk, in all layers together."""
 
 
 def propagate(
@@ -45,8 +42,7 @@ def propagate(
     block_bytes: int | None = None,
     listener: Listener = SILENT,
 ) -> Propagation:
-    r"""Compute the propagated features :math:`SX, \ldots, S^h X` of all nodes and store them on
-    disk.
+    r"""Compute the propagated features :math:`SX, \ldots, S^h X` of all nodes on disk.
 
     Complete blocks are recorded on disk: an interrupted run resumes with the missing blocks, on any
     executor, with the same result. On a graph on disk, :meth:`~nodegraft.Graph.propagated` reads
@@ -84,13 +80,11 @@ def propagate(
 def fill_layer(
     work: LayerWork, executor: BlockExecutor | None, listener: Listener, stage: str
 ) -> tuple[Matrix, int]:
-    """Compute the missing blocks of a layer; return the complete layer, and how many blocks were
-    missing.
+    """Compute the missing blocks of a layer; return the layer and the number of these blocks.
 
     Args:
         work: Layer to compute; its field `blocks` is ignored.
         executor: Executor that computes the blocks; None to compute them in this process.
-        listener: Listener that receives the progress.
         stage: Name of the layer in progress messages.
     """
     run = (executor or ThisProcess()).run
@@ -120,14 +114,13 @@ class Encoded:
     """Folder of the network's last layer, which contains the embeddings."""
 
     computed: int
-    """Number of blocks that this run computed in all layers together; others were already on
-    disk.
-    """
+    """Number of blocks that were not yet on disk, in all layers together."""
 
 
 def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
-    """Return the embeddings of all nodes that an earlier run stored, memory-mapped; None if they
-    are incomplete.
+    """Return the embeddings of all nodes that an earlier run stored, memory-mapped.
+
+    The result is None if they are incomplete.
     """
     kept = view.kept_layers()
     return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
@@ -159,7 +152,6 @@ def encode(
         folder: Folder for the embeddings; None for the folder of a graph on disk.
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
-        listener: Listener that receives the progress.
     """
     kept = view.kept_layers(folder)
     if kept is None:
@@ -194,9 +186,7 @@ def _layers(
     block_bytes: int | None,
     listener: Listener,
 ) -> int:
-    """Compute the missing blocks of all layers, one layer after the other; return the number of
-    these blocks.
-    """
+    """Compute the missing blocks of all layers in order; return the number of these blocks."""
     edges, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     check_matrix(features)
     # Count the input and the output of a map, because both rows of a block are in memory at once.

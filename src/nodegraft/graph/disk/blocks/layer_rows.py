@@ -101,8 +101,10 @@ class DenseRows(LayerRows):
 
 
 class SparseRows(LayerRows):
-    """Sparse layer: three CSR files. Each block first has its own file, because block sizes
-    vary.
+    """Sparse layer: three CSR files.
+
+    Each block is first written to its own file, because the number of its entries is not known in
+    advance.
     """
 
     @property
@@ -247,7 +249,6 @@ class LayerFiles:
         Args:
             compute: Function that computes and writes the blocks with the given numbers; it yields
                 the number of each block whose rows are on disk.
-            listener: Listener that receives the progress.
             stage: Name of the layer in progress messages.
         """
         whole = self.rows.matrix()
@@ -261,9 +262,7 @@ class LayerFiles:
         return self._finish(), len(missing)
 
     def _begin(self) -> list[int]:
-        """Create the file or folder for blocks if it does not exist; return the numbers of the
-        missing blocks.
-        """
+        """Prepare for writing blocks; return the numbers of the missing blocks."""
         self.place.mkdir(parents=True, exist_ok=True)
         if not self.rows.unfinished.exists():
             # Delete a journal if there is no file with rows, because its blocks no longer exist.

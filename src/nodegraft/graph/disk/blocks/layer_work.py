@@ -23,8 +23,7 @@ from nodegraft.graph.edges.row_blocks import spread_rows
 
 @dataclass(frozen=True, eq=False)
 class RowMap:
-    r"""Transformation of a row :math:`h` to :math:`\max(h + b, 0) \, W`; each of its three steps is
-    optional.
+    r"""Transformation of a row :math:`h` to :math:`\max(h + b, 0) \, W`; each step is optional.
 
     >>> halved = RowMap(bias=np.array([-1.0], "f4"), relu=True, weight=np.array([[0.5]], "f4"))
     >>> halved(np.array([[3.0], [0.0]], "f4")).tolist()
@@ -42,8 +41,9 @@ class RowMap:
 
     @torch.no_grad()
     def __call__(self, rows: Matrix) -> FloatArray:
-        """Apply the map to each row of a matrix; the last digits of a result may depend on the
-        batch.
+        """Apply the map to each row of a matrix.
+
+        The last digits of a result may depend on the batch.
 
         Args:
             rows: Matrix of rows, possibly memory-mapped. It may be sparse only if the map has no
@@ -71,8 +71,9 @@ class RowMap:
 
 @dataclass(frozen=True, eq=False)
 class RowNetwork:
-    r"""Network that applies row maps one after the other, and multiplies by the normalised
-    adjacency :math:`S` before each map except the first.
+    """Network of row maps; between two maps is a product with the normalised adjacency S.
+
+    The first step is a row map.
     """
 
     maps: tuple[RowMap, ...]
@@ -97,24 +98,18 @@ class RowNetwork:
 
 
 SCRATCH = "scratch"
-"""Name of a subfolder of a layer's folder, for arrays that workers need but that no file
-contains.
-"""
+"""Name of a subfolder of a layer's folder, for arrays that are in no file but that workers need."""
 
 
 @dataclass(frozen=True)
 class LayerWork:
-    """Description of a layer to compute: S times the previous layer, with an optional map of each
-    row.
-    """
+    """Description of a layer to compute: S times the previous layer, then optionally a row map."""
 
     adjacency: Adjacency
     """Edges of the graph."""
 
     roots: NDArray[np.float32]
-    """Factors :math:`D^{-1/2}` of the normalisation: inverse square root of each node's degree in A
-    + I.
-    """
+    """Diagonal of :math:`D^{-1/2}`, with the degrees of the nodes in A + I."""
 
     source: Matrix
     """Previous layer, sparse or dense float32; possibly memory-mapped."""
@@ -136,16 +131,13 @@ class LayerWork:
 
 
 class BlockExecutor(Protocol):
-    """Interface of executors that compute blocks; implementations are in
-    :mod:`nodegraft.runners`.
-    """
+    """Interface of executors that compute blocks; see :mod:`nodegraft.runners`."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer; yield the number of each block when its rows are
-        on disk.
+        """Compute the blocks of a layer; yield the number of each block when it is on disk.
 
         Args:
-            work: Description of the layer to compute.
+            work: Layer and the numbers of the blocks to compute.
         """
 
 
@@ -153,14 +145,15 @@ class ThisProcess(BlockExecutor):
     """Executor that computes blocks one after the other in the current process."""
 
     def run(self, work: LayerWork) -> Iterator[int]:
-        """Compute all missing blocks of a layer one after the other; yield their numbers."""
+        """Compute the blocks of a layer one after the other; yield their numbers."""
         return map(work.compute, work.blocks)
 
 
 @dataclass(frozen=True)
 class SharedWork:
-    """Description of a layer like :class:`LayerWork`, but with file names instead of arrays, for
-    workers on a shared file system.
+    """Description of a layer to compute, with file names instead of arrays.
+
+    It can be sent to worker processes that have access to the same file system.
     """
 
     arrays: dict[str, tuple[Path, np.dtype[Any], tuple[int, ...], int]]
@@ -177,9 +170,7 @@ class SharedWork:
 
     @classmethod
     def of(cls, work: LayerWork) -> "SharedWork":
-        """Convert a :class:`LayerWork`: find the files of its arrays, and write arrays in memory to
-        :data:`SCRATCH`.
-        """
+        """Convert a :class:`LayerWork`; write arrays that are in no file to :data:`SCRATCH`."""
         edges = work.adjacency
         arrays = {"indptr": edges.indptr, "indices": edges.indices, "roots": work.roots}
         if edges.weights is not None:
@@ -195,9 +186,7 @@ class SharedWork:
         return cls(files, target, int(work.source.shape[1]), work.then)
 
     def compute(self, block: int) -> int:
-        """Compute a block in a worker with one thread, and write it to disk; return the number of
-        the block.
-        """
+        """Compute a block with one thread and write it to disk; return the block's number."""
         torch.set_num_threads(1)
         try:
             return self._open().compute(block)
@@ -228,8 +217,9 @@ class SharedWork:
 def _file_of(
     array: NDArray[Any], scratch: Path
 ) -> tuple[Path, np.dtype[Any], tuple[int, ...], int]:
-    """Return path, number type, shape and offset of an array; if no file contains it, write one
-    first.
+    """Return path, number type, shape and offset of an array.
+
+    If the array is in no file, it is first written to `scratch`.
     """
     mapped = array if isinstance(array, np.memmap) else array.base
     if not isinstance(mapped, np.memmap) or mapped.nbytes != array.nbytes:

@@ -1,6 +1,4 @@
-r"""Folder on disk with the layers :math:`SX, S^2X, \ldots` for one normalised adjacency
-:math:`S`.
-"""
+r"""Folder on disk with the layers :math:`SX, S^2X, \ldots` for one normalised adjacency S."""
 
 import json
 from dataclasses import dataclass
@@ -25,9 +23,7 @@ ROOTS = "roots.npy"
 ROOTS_AT_ONCE = 1 << 20
 
 FORMAT = 1
-"""Format version of layer files. Increase it when rows are computed or written differently, so that
-files of an older version are ignored.
-"""
+"""Format version of layer files. Increase it to make old files be ignored."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +65,7 @@ class OperatorFolder:
         return self._rows(power).matrix()
 
     def files(self, power: int, bounds: list[int]) -> layer_rows.LayerFiles:
-        """Return the files of the layer for one power of S, with the block bounds that all layers
-        share.
+        """Return the files of the layer for one power of S.
 
         Args:
             power: Power of S, as in :meth:`layer`.
@@ -90,8 +85,9 @@ class OperatorFolder:
         return layer_rows.DenseRows(self.place / network.name / str(number), (self.shape[0], width))
 
     def roots(self, adjacency: Adjacency) -> NDArray[np.float32]:
-        """Return the inverse square roots of all degrees, memory-mapped; compute and store them
-        first if necessary.
+        """Return the inverse square roots of all degrees, memory-mapped.
+
+        If they are not on disk, they are computed and stored first.
 
         Args:
             adjacency: Edges of the graph.

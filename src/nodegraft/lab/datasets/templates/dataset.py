@@ -43,7 +43,7 @@ class LoadedDataset:
     """Class of each labelled node."""
 
     setting: Setting
-    """Default number of classes of each role; a run can override it."""
+    """Default number of classes of each role (base, novel …), which a run can override."""
 
     groups: Groups | None = None
     """Group number of each row. Near-duplicates share a group, which a split never divides."""
@@ -129,8 +129,7 @@ class Dataset(ABC):
     def load(
         self, root: str | Path | None = None, cache: str | Path | None = None
     ) -> LoadedDataset:
-        """Load the dataset from the cache; if it is not cached, parse the raw files and write the
-        cache.
+        """Load the dataset from the cache, or parse the raw files and write the cache.
 
         Args:
             root: Folder that holds the data folders; by default the environment variable

@@ -82,8 +82,7 @@ class MatlabDataset(Dataset):
     """Description of the paper's split."""
 
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
-        """Parse the training and the test half; if the training half is missing, add a note about
-        it."""
+        """Parse the test half and, if its file exists, the training half."""
         network, test = self.required_files
         (train,) = self.optional_files
         nodes = MatlabNodes.read(files[test])

@@ -46,8 +46,7 @@ class ClassBars:
 
     @property
     def title(self) -> str:
-        """Name of the class; if some supports are not drawn, also the number of supports that are
-        drawn."""
+        """Name of the class, and how many supports are drawn if some are left out."""
         fraction = f" ({len(self.bars)} of {self.num_supports})" if self.is_cut else ""
         return shorten(self.name, CLASS_LENGTH - len(fraction)) + fraction
 

@@ -22,8 +22,7 @@ class FigureKind:
     """Explanation below the heading: which direction is better, what marks and lines mean."""
 
     draw: Callable[[str, Mapping[str, Sequence[Record]], Styles], list[Picture]]
-    """Function that draws the figure of a dataset from its name, its records by method, and the
-    styles."""
+    """Function that draws a figure from dataset name, records by method, and styles."""
 
 
 FIGURES = {
@@ -75,7 +74,6 @@ def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[s
     {'curves': []}
 
     Args:
-        groups: Run records, grouped by group().
         styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     for name in names:

@@ -1,5 +1,4 @@
-"""Figures with a line for each method: accuracy or error over sessions, coverage or session
-sizes."""
+"""Figures with a line for each method, such as accuracy over sessions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

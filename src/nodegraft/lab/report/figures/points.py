@@ -1,5 +1,4 @@
-"""Figures with a point for each method: accuracy by cost, differences to the best,
-recommendation."""
+"""Figures with a point for each method, such as accuracy by cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +25,13 @@ LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
 
 @dataclass(frozen=True)
 class Effect:
-    """Difference between a method and the best method on a graph, in percentage points, paired by
-    seed."""
+    """Difference to the best method on a graph, in percentage points, paired by seed."""
 
     name: str
     """Name of the method."""
 
     difference: float
-    """Accuracy of the method after the last session minus that of the best method; mean over
-    seeds."""
+    """Accuracy after the last session minus that of the best method; mean over seeds."""
 
     half_width: float
     """Half the width of the 95 % interval of `difference`."""

@@ -53,9 +53,6 @@ def highlighted_methods(groups: Groups) -> list[str]:
     >>> run = {"summary": {"last_accuracy": 0.5}}
     >>> highlighted_methods({("gentoo", name, "strict"): [run] for name in ("a", "b")})
     ['a', 'b']
-
-    Args:
-        groups: Run records, grouped by group().
     """
     best = ranking(groups)
     counts = run_counts(groups)

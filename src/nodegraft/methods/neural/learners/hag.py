@@ -37,8 +37,7 @@ class HAGOptions(ValuatorOptions):
     (``class-axis``)."""
 
     tla_scale: Scale = "literal"
-    """Scale of class weights: as in the paper, which has almost no effect, or multiplied by the
-    number of classes."""
+    """Scale of class weights: as in the paper, or multiplied by the number of classes."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
     """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy

@@ -45,7 +45,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return embeddings of nodes; only their neighbourhood is computed.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same order.
         """
         return embed_rows(self.encoder, view, rows, self.encoder.hops)
@@ -54,7 +53,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return the loss of one episode.
 
         Args:
-            view: Visible part of the graph.
             episode: Episode; its first task has many labels per class, the others have few.
         """
         raise NotImplementedError
@@ -63,8 +61,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return the memory of the network after learning new classes.
 
         Args:
-            view: Visible part of the graph.
-            support: Labels of the new classes.
             memory: Memory of earlier classes; None for the first classes. The first classes have
                 many labels, later classes have few.
         """
@@ -74,8 +70,6 @@ class Learner(nn.Module, Generic[Memory]):
         """Return scores: one row per node, one column per class in the order learned.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same order.
-            memory: Memory of the learned classes.
         """
         raise NotImplementedError

@@ -40,12 +40,10 @@ class InnerLoop:
     """Number of gradient steps in a session, which has more classes than an episode."""
 
     first_order: bool = False
-    """Whether the meta-gradient treats the steps as constant (first-order MAML), which is faster
-    and less exact."""
+    """Whether the meta-gradient treats steps as constant, which is faster but less exact."""
 
     base_shots: int = 20
-    """Number of supports stored for each class of the first session; all supports of later classes
-    are stored."""
+    """Number of supports stored for each base class; later classes keep all supports."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,6 @@ class LabelledBatch:
         """Create a batch; the neighbourhood is extracted once for all gradient steps.
 
         Args:
-            view: Visible part of the graph.
-            labelled: Labelled nodes.
             columns: Names of all classes, in the order of class indices.
             hops: Number of hops of the neighbourhood.
         """
@@ -156,18 +152,12 @@ class MAML(Learner[AdaptedModel]):
         """Return embeddings of nodes by the adapted encoder.
 
         Args:
-            view: Visible part of the graph.
             rows: Row numbers of the nodes, in any order; the result has the same order.
-            weights: Adapted weights.
         """
         return embed_rows(self.adapted_encoder(weights), view, rows, self.encoder.hops)
 
     def adapted_encoder(self, weights: Weights) -> Encoder:
-        """Return a copy of the encoder with adapted weights; it must not be trained further.
-
-        Args:
-            weights: Adapted weights of encoder and head.
-        """
+        """Return a copy of the encoder with adapted weights; it must not be trained further."""
         encoder = deepcopy(self.encoder).requires_grad_(False)
         adapted = {name: weight for name, weight in weights.items() if name != HEAD}
         encoder.load_state_dict({**self.encoder.state_dict(), **adapted})
@@ -182,7 +172,6 @@ class MAML(Learner[AdaptedModel]):
         Args:
             batch: Supports of the task.
             num_classes: Number of classes of the task.
-            steps: Number of gradient steps.
             second_order: Whether the result is differentiable through the steps, which needs
                 memory for all of them.
         """

@@ -30,7 +30,6 @@ class PrototypeLearner(Learner[Tensor]):
         """Return the prototype of each class, one row per class: the mean of its supports.
 
         Args:
-            view: Visible part of the graph.
             support: Labels of the classes.
             few_shot: Whether the classes have few labels; has no effect on plain means.
         """
@@ -125,7 +124,6 @@ class WeightedPrototypeLearner(PrototypeLearner):
         Without attention, all supports of a class have equal weight.
 
         Args:
-            view: Visible part of the graph.
             support: Labels of few-shot classes.
         """
         if not self.uses_attention(few_shot=True):
@@ -153,7 +151,6 @@ class WeightedPrototypeLearner(PrototypeLearner):
         """Return prototypes of an episode's tasks, and embeddings of its queries.
 
         Args:
-            view: Visible part of the graph.
             episode: Episode; its first task has many labels per class, the others have few.
         """
         few_shot = [place > 0 for place in range(len(episode.tasks))]
