@@ -108,7 +108,8 @@ def _distances_to_centres(
         movement, centres = np.square(moved - centres).sum(), moved
         if movement <= least:
             break
-    return euclidean_distances(vectors, centres, squared=True)
+    distances: NDArray[np.float64] = euclidean_distances(vectors, centres, squared=True)
+    return distances
 
 
 DIMENSIONS = 64
