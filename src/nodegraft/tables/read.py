@@ -177,7 +177,7 @@ def read_tables(
         if label_table is not None:
             known, found = labels_in(label_table, keys, owner, label)
             findings += found
-    _raise_all(problems, findings, repair)
+    raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
@@ -272,7 +272,7 @@ def grow_tables(
     with problems.collect():
         given = read_edges(edge_table, columns, together)
         findings += given.findings
-    _raise_all(problems, findings, repair)
+    raise_problems(problems, findings, repair)
     count = len(together), given.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
@@ -282,7 +282,7 @@ def grow_tables(
     return Tables(grown, report, texts)
 
 
-def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
+def raise_problems(problems: Problems, findings: list[Finding], repair: bool) -> None:
     """Raise a single error for all problems and for all findings whose data must be corrected."""
     if problems:
         with problems.collect():

@@ -14,6 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.problems import Problems
 from nodegraft.graph.disk.mapped import Manifest
 from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
@@ -36,7 +37,7 @@ from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
-from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.read import Tables, raise_problems, repeated_keys
 from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -183,27 +184,32 @@ class _Build:
         directed: bool | Iterable[str],
     ) -> Tables:
         """Run all unfinished build steps, then open the finished graph."""
-        folder = self._folder
-        keys = folder.finished("keys") or self._write_keys()
+        folder, problems = self._folder, Problems()
+        keys = self._reported(folder.finished("keys") or self._write_keys())
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
-        self._report(keys)
-        found, recipe = mapped_keys(folder, keys.arrays), self._recipe(chosen)
-        features = folder.finished("features") or self._write_features(recipe, found)
-        self._report(features)
-        joined = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
-        report = self._report(joined, joined.document["num_edges"], recipe.num_features)
+        found = mapped_keys(folder, keys.arrays)
+        # Run all steps before any error is raised, so that it lists the problems of all tables.
+        with problems.collect():
+            recipe = self._recipe(chosen)
+            written = folder.finished("features") or self._write_features(recipe, found)
+            features = self._reported(written)
+        with problems.collect():
+            written = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
+            joined = self._reported(written)
+        raise_problems(problems, self._findings, self._repair)
+        sizes = len(found), recipe.num_features
+        count = len(self._table), joined.document["num_edges"], recipe.num_features
+        report = DataReport(*count, tuple(self._findings))
+        report.require_usable(self._repair)
         arrays = {**keys.arrays, **features.arrays, **joined.arrays}
         relations = tuple(joined.document["relations"])
-        sizes = len(found), recipe.num_features
         folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
         return Tables(load_graph(folder.place), report)
 
-    def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a build step to the report, and check whether data is usable."""
+    def _reported(self, step: Step) -> Step:
+        """Add the findings of a build step to the report; return the step."""
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
-        report = DataReport(len(self._table), edges, features, tuple(self._findings))
-        report.require_usable(self._repair)
-        return report
+        return step
 
     def _write_keys(self) -> Step:
         arrays, repeated = self._keys_of(self._table)
@@ -211,7 +217,6 @@ class _Build:
         if repeated.size:
             named = mapped_keys(self._folder, arrays).array_at(repeated)
             findings = repeated_keys(self._table, self._key, repeated, named)
-            DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(self._repair)
             arrays, _ = self._keys_of(self._table.without(repeated))
         return self._finish("keys", arrays, findings, dropped=repeated.tolist())
 
