@@ -38,8 +38,7 @@ RECORDS = record_file.FOLDER / "kinds.json"
 
 def main() -> None:
     """Measure what is missing if data is given, and write the table."""
-    parser = record_file.parser(__doc__, seeds=3)
-    parser.set_defaults(graphs=GRAPHS)
+    parser = record_file.parser(__doc__, seeds=3, graphs=GRAPHS)
     parser.add_argument("--methods", nargs="+", default=tuple(WAYS), choices=tuple(WAYS))
     options = parser.parse_args()
     if options.data:

@@ -35,8 +35,7 @@ CLEANLAB = ("self_confidence", "normalized_margin", "adjusted_margin", "find_lab
 
 def main() -> None:
     """Measure if there is data to measure on, and write the page."""
-    parser = record_file.parser(__doc__, seeds=1)
-    parser.set_defaults(graphs=GRAPHS)
+    parser = record_file.parser(__doc__, seeds=1, graphs=GRAPHS)
     options = parser.parse_args()
     if options.data:
         wanted = product(options.graphs, range(options.seeds), SHARES)

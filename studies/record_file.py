@@ -33,17 +33,20 @@ def rounded(value: float) -> float | None:
     return None if np.isnan(value) else round(value, 4)
 
 
-def parser(document: str | None, seeds: int = 5) -> argparse.ArgumentParser:
+def parser(
+    document: str | None, seeds: int = 5, graphs: Sequence[str] = GRAPHS
+) -> argparse.ArgumentParser:
     """Return the parser with the options of every study.
 
     Args:
         document: The study's own docstring.
         seeds: How many it takes by default.
+        graphs: Names of the graphs that it can take, and takes by default.
     """
     made = argparse.ArgumentParser(description=document.splitlines()[0] if document else "")
     made.add_argument("--data", help="measure what is missing on the graphs in this folder")
     made.add_argument("--seeds", type=int, default=seeds)
-    made.add_argument("--graphs", nargs="+", default=GRAPHS, choices=GRAPHS)
+    made.add_argument("--graphs", nargs="+", default=graphs, choices=graphs)
     return made
 
 

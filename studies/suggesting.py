@@ -41,8 +41,7 @@ MEASURES = {"accuracy": "accuracy", "recall": "macro accuracy"}
 
 def main() -> None:
     """Measure what is missing if data is given, and write the table."""
-    parser = record_file.parser(__doc__, seeds=10)
-    parser.set_defaults(graphs=GRAPHS)
+    parser = record_file.parser(__doc__, seeds=10, graphs=GRAPHS)
     options = parser.parse_args()
     if options.data:
         # Seed by seed: an interrupted study has as many of each graph.

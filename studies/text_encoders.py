@@ -44,8 +44,7 @@ PAGE = PAGES.parent / "how-to" / "text-encoders-measured.md"
 
 def main() -> None:
     """Measure if there is data to measure on, and write the table."""
-    parser = record_file.parser(__doc__)
-    parser.set_defaults(graphs=GRAPHS)
+    parser = record_file.parser(__doc__, graphs=GRAPHS)
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     options = parser.parse_args()
     if options.data:

@@ -61,9 +61,6 @@ def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
 
     >>> calibration_error((ProbabilityBin(0.75, AccuracyCount(4, 2)),))
     0.25
-
-    Args:
-        bins: Bins with at least one prediction in total.
     """
     total = sum(group.count.asked for group in bins)
     return (
@@ -160,7 +157,7 @@ def held_out_accuracy(
         name: [other for other in before.labels if names.of(other) == names.of(name)]
         for name in nodes
     }
-    # Count a class that was split under its old name.
+    # If a class was split, count its nodes under its old name.
     later = {n: n if names.is_split(n) else next(iter(names.of(n))) for n in nodes}
     return (
         count_correct(before, nodes, old_names).renamed(later),

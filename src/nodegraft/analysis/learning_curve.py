@@ -48,7 +48,6 @@ def learning_curve(
     that a larger subset contains every smaller subset.
 
     Args:
-        state: Version whose graph, labels and method are used.
         sizes: Maximum numbers of training labels per class; None for 2, 5, 10, 20 … and all.
     """
     largest = max(len(one.taught) for one in state.labels.values())

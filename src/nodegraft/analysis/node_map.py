@@ -82,8 +82,6 @@ def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
     """Add some labelled nodes of each class to a map, and optionally more sampled nodes.
 
     Args:
-        state: Version whose labelled nodes are added.
-        drawn: Map to extend.
         count: Total number of nodes to sample from the graph; ignored unless above `NODES`.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))

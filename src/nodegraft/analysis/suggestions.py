@@ -207,7 +207,6 @@ def _clusters(vectors: NDArray[np.float64], unknown: int) -> list[IntArray]:
 
     Args:
         vectors: Embeddings; the first rows are those of unknown nodes.
-        unknown: Number of unknown nodes.
     """
     # Import here, because scikit-learn is slow to import.
     from sklearn.cluster import HDBSCAN

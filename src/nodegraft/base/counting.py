@@ -8,10 +8,6 @@ def counted(number: int, noun: str) -> str:
 
     >>> counted(1, "edge"), counted(1200, "node"), counted(2, "class")
     ('1 edge', '1,200 nodes', '2 classes')
-
-    Args:
-        number: Number of items.
-        noun: Singular noun for an item.
     """
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{ending}"

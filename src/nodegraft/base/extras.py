@@ -8,7 +8,7 @@ from nodegraft.base.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, package: str, purpose: str) -> Iterator[None]:
-    """Context manager for an optional import; if a package is missing, name its extra.
+    """Context manager for optional imports; the error for a missing package names its extra.
 
     >>> with extra("moon", package="lunar", purpose="Flying"):
     ...     import lunar

@@ -39,9 +39,7 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str)
     1
 
     Args:
-        head: Column names.
         rows: List of cell values for each row; numbers are right-aligned.
-        note: Text below the table.
     """
     names = "".join(f"<th scope='col'>{escape(shown(name))}</th>" for name in head)
     lines = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
@@ -59,7 +57,6 @@ def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
     True
 
     Args:
-        title: Text above the table.
         facts: Pairs of a name and a value; pairs with an empty value are omitted.
     """
     left = "style='text-align:left'"

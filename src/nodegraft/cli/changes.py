@@ -53,10 +53,8 @@ def edit_labels(
     """Change classes or labels of a store, or preview the change.
 
     Args:
-        action: Name of the change.
         arguments: Arguments of the change, or a function that computes them from the store and
             collects problems of the user's input, which are reported with those of the change.
-        options: Options of the command.
         terminal: Terminal output, which shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """

@@ -77,7 +77,6 @@ def keys_from(text: str, graph: "Graph", must_exist: bool = True) -> "list[Key]"
 
     Args:
         text: Keys; a key that contains a comma is quoted, as in a CSV file.
-        graph: Graph whose key type is used.
         must_exist: Whether to raise an error that lists all keys that are not in the graph.
     """
     from nodegraft.graph.keys import integer_key, integer_key_or_text
@@ -146,9 +145,6 @@ def keys_in_table(
     """Read node keys from a table, and convert them to the graph's key type.
 
     Args:
-        table: Path or URL of the table.
-        key: Column with the node key.
-        graph: Graph whose key type is used.
         delimiter: Column separator of a CSV file; None to detect it.
     """
     from nodegraft.graph.keys import integer_key_or_text
@@ -203,10 +199,6 @@ def labels_in_table(
     """Read class name -> keys from a table; refuse a table without labels.
 
     Args:
-        table: Path or URL of the table.
-        graph: Graph whose key type is used.
-        key: Column with the node key.
-        label: Column with the class name.
         repair: Whether to correct or drop invalid rows.
         delimiter: Column separator of a CSV file; None to detect it.
     """

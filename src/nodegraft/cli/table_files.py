@@ -57,7 +57,6 @@ def table_of(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> "pa.Table"
 
     Args:
         rows: Column name -> cell, for each row.
-        names: Names of the columns.
     """
     import pyarrow as pa
 

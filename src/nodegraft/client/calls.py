@@ -53,13 +53,7 @@ class Call:
 def predict_call(
     keys: Iterable[Key], version: VersionName, options: Mapping[str, Any], accept: str = JSON
 ) -> Call:
-    """Return the call that predicts nodes.
-
-    Args:
-        version: Version to read.
-        options: Other fields of the JSON body.
-        accept: Media type of the response.
-    """
+    """Return the call that predicts nodes."""
     body = {"keys": listed(keys), **options}
     return Call("POST", "/v1/predict", {"version": version}, body, {"Accept": accept})
 

@@ -198,9 +198,7 @@ def outcome(
     """Return the content of a response, or the seconds to wait before the next attempt.
 
     Args:
-        call: Call that was sent.
         response: Response of the service, or the network error if there was no response.
-        attempt: Number of attempts so far.
         attempts: Maximum number of attempts.
     """
     if isinstance(response, httpx2.RequestError):

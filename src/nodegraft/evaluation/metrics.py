@@ -19,7 +19,6 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
     2.48
 
     Args:
-        values: Sample of values.
         confidence: Probability that such an interval contains the true mean.
     """
     # Import here, because importing scipy.stats takes longer than the rest of a command.

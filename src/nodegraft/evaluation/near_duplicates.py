@@ -19,7 +19,6 @@ def same_as_labelled(
 
     Args:
         rows: Row numbers of the nodes to compare.
-        labelled: Row numbers of the labelled nodes.
     """
     known = set(_features(view, labelled)) - {b""}
     return np.array([features in known for features in _features(view, rows)], dtype=bool)

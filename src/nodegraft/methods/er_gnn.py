@@ -114,12 +114,6 @@ def mix(new: Tensor, replayed: Tensor, buffer: int, support: int) -> Tensor:
 
     >>> mix(torch.tensor(1.0), torch.tensor(10.0), buffer=30, support=10).item()
     3.25
-
-    Args:
-        new: Loss of the new supports.
-        replayed: Loss of the nodes in the buffer.
-        buffer: Number of nodes in the buffer.
-        support: Number of new supports.
     """
     beta = buffer / (buffer + support)
     return beta * new + (1.0 - beta) * replayed

@@ -88,8 +88,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
     :math:`\log(d + \epsilon)`, which gives isolated nodes the largest weight."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
-    """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy
-    tasks the most weight, or to increase it, which gives hard tasks the most weight."""
+    """Whether task-level attention is trained to decrease the loss, as in the paper, or to increase
+    it. It then gives the most weight to easy or to hard tasks, respectively.
+    """
 
     nla_start: Literal["xavier", "wide"] = "xavier"
     """Scale of the initial weights of node-level attention: Xavier, which makes all scores nearly

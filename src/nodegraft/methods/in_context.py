@@ -136,11 +136,7 @@ class Fitted(NamedTuple):
     """Column of each class in the classifier's output."""
 
     def __call__(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return class probabilities: nodes x classes.
-
-        Args:
-            vectors: Reduced propagated features of the nodes.
-        """
+        """Return class probabilities: nodes x classes."""
         if self.classifier is None:
             return np.ones((len(vectors), 1))
         found: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]

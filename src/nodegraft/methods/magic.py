@@ -144,11 +144,7 @@ def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]
 
 
 def two_hops(view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row numbers of all nodes within two hops of the given nodes, ascending.
-
-    Args:
-        rows: Row numbers of the given nodes.
-    """
+    """Return the row numbers of all nodes within two hops of the given nodes, ascending."""
     near = np.union1d(rows, view.neighbours(rows)[1])
     return np.union1d(near, view.neighbours(near)[1]).astype(np.int64)
 
@@ -205,7 +201,6 @@ def mean_field(
     Args:
         unary: Scores (:math:`u`): nodes x classes.
         fixed: Class index of each labelled node, -1 for other nodes.
-        edges: Adjacency matrix of the nodes.
         coupling: Increase of a node's score for a class if a neighbour has this class (:math:`J`).
         rounds: Number of iterations; each one updates all nodes at once.
     """

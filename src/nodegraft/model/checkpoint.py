@@ -132,7 +132,6 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
     Raise an error if the state belongs to another class.
 
     Args:
-        state: Packed state.
         kinds: Learned attribute of the class -> storage kind.
     """
     attributes, left = {}, set(state.arrays)

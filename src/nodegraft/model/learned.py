@@ -124,7 +124,6 @@ class GraphInputs:
         """Restore requirements from their :meth:`state`.
 
         Args:
-            arrays: Arrays of :meth:`state`.
             header: JSON of :meth:`state`; it may have additional fields.
         """
         recipe = None

@@ -26,7 +26,6 @@ def start_child(serve: Callable[..., None], *arguments: Any) -> tuple[SpawnProce
     Args:
         serve: Function that runs in the process; it is called with the other end of the connection
             and ``arguments``.
-        arguments: Further arguments of ``serve``.
     """
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_live, args=(serve, theirs, *arguments), daemon=True)

@@ -32,7 +32,6 @@ def replicated(
     Args:
         make: Function that creates the application in the process of each replica; it must be
             serialisable.
-        name: Name of the application in the cluster.
         address: Address of the cluster, or ``local`` to start a local one.
         replicas: Number of replicas, with one CPU each.
         host: Address that the proxy listens on; ignored if Ray Serve runs already.

@@ -138,7 +138,6 @@ def version_named(service: Service, name: VersionName) -> Version:
     """Return the version with a number or name; refuse a pruned version.
 
     Args:
-        service: Service whose store has the version.
         name: Number of the version, or one of the names in :data:`VersionName`.
     """
     store = service.store
@@ -258,4 +257,4 @@ async def _change_maker(
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]
-"""Parameter of routes that make a version: a maker of versions for the request."""
+"""Parameter of routes that make a version."""

@@ -88,7 +88,7 @@ def _bind(settings: Settings) -> socket.socket:
 def _raise_file_limit() -> int:
     """Raise the limit of open files for all connections; return the backlog of the socket.
 
-    All connections of the backlog are accepted at once, before any of them can be closed.
+    Files are needed for the backlog, too, because all its connections are accepted at once.
     """
     if sys.platform == "win32":
         return BACKLOG

@@ -98,7 +98,6 @@ def make_once(
     """Make a version; a repeated request returns the version that it made before.
 
     Args:
-        make: Function that makes the version.
         store: Store to change; other processes may change it at the same time.
         attempts: Maximum number of attempts.
     """
@@ -133,9 +132,7 @@ class ResponseCache:
         """Return a cached response, or compute it in a thread; other callers wait without a thread.
 
         Args:
-            route: Name of the route.
             key: Values that the response depends on, such as the version number.
-            compute: Function that computes the response.
         """
         async with self._locks[route]:
             responses = self._responses[route]
@@ -176,7 +173,6 @@ class Service:
         """Open the store of a service, and load its live version.
 
         Args:
-            metrics: Metrics of requests and of the live version.
             writer_process: Process that makes versions; None to make them in a thread.
         """
         store = Store.open(settings.store, background_cards=True)

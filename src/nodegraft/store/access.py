@@ -175,7 +175,6 @@ class StoreTokens:
 
         Args:
             name: Unique name, up to 100 printable characters, not ``local``.
-            scope: Permission of the token.
             expires_at: Time from which the token is refused, in UTC; None if it does not expire.
         """
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:

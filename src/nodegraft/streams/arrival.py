@@ -62,19 +62,13 @@ def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
     """Return a graph without edges between nodes of different sessions (arrival ``"isolated"``).
 
     Args:
-        graph: Graph with all edges.
         entry: Session in which each node becomes visible.
     """
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 
 def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
-    """Return a graph without features and edges of hidden nodes; row numbers do not change.
-
-    Args:
-        graph: Graph with all features and edges.
-        visible: Rows of the visible nodes.
-    """
+    """Return a graph without features and edges of hidden nodes; row numbers do not change."""
     stays = np.zeros(graph.num_nodes, dtype=bool)
     stays[visible] = True
     if stays.all():

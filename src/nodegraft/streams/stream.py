@@ -182,10 +182,6 @@ def anonymous_order(graph: Graph, seed: int) -> NDArray[np.int64]:
     """Return the rows of a graph in a random order that depends only on keys and seed.
 
     In raw files neighbouring rows often have the same class, so row numbers would leak the class.
-
-    Args:
-        graph: Graph whose rows are ordered.
-        seed: Seed of the random order.
     """
     hashes = key_hashes(graph.key_array_of(graph.rows))
     salted = (hashes ^ np.uint64(Seeds(seed).number("anonymous"))).view(np.int64)

@@ -191,7 +191,6 @@ def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
 
     Args:
         told: Number of valid edges in the edge table, with duplicates and self loops.
-        loops: Number of edges from a node to itself.
         kept: Number of distinct edges of the graph; directed edges A → B and B → A count as two.
         alone: Number of nodes of the graph without edges.
     """

@@ -60,7 +60,6 @@ class TextEncoding:
         Encoders of columns without text do not change.
 
         Args:
-            graph: Graph that was read from tables.
             options: Options for reading the node table; only ``key`` and ``delimiter`` are used.
         """
         recipe = graph.recipe

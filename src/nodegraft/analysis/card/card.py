@@ -179,8 +179,6 @@ def card_of(
         history: Versions up to this one, oldest first.
         promotion: First promotion of the version; None if it was never live.
         class_names: Function that returns the class names in the labels object with a given name.
-        live: Numbers of versions that were live.
-        pruned: Numbers of pruned versions.
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None

@@ -25,7 +25,6 @@ def card_files(card: Card, store: str, name: str) -> dict[str, str]:
     Figures are omitted if Matplotlib is not installed; the card then says how to install it.
 
     Args:
-        store: Name of the store.
         name: File name without its extension.
     """
     files, figures = {}, {}
@@ -46,7 +45,6 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
     """Return the card as Markdown.
 
     Args:
-        store: Name of the store.
         figures: Name of a figure -> Markdown that shows it; empty without figures.
     """
 

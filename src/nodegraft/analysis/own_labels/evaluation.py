@@ -32,10 +32,8 @@ def evaluate_methods(
     """Train each method on the same streams and measure it; see :meth:`nodegraft.Store.evaluate`.
 
     Args:
-        state: Version whose graph and labels are used.
         number: Number of the version.
         methods: Names of methods; None for the store's own method and :data:`METHODS`.
-        seeds: Number of seeds.
         shots: Number of labels per new class.
     """
     validate_value("seeds", seeds, PositiveInt)

@@ -80,7 +80,6 @@ def panel(
         title: Title above the axes; empty for none.
         x_label: Label of the x axis.
         y_label: Label of the y axis; empty for none.
-        size: Width and height in inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
@@ -99,7 +98,6 @@ def draw_on(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes],
     Args:
         axes: Axes to draw into, which keep the user's style; None for a new figure.
         size: Width and height of a new figure in inches.
-        draw: Function that draws into axes.
     """
     if axes is not None:
         with mpl.rc_context({"text.parse_math": False}):

@@ -93,7 +93,6 @@ def draw_history(
     Args:
         counts: Version -> correct predictions for held-out nodes, counted when the version was
             made.
-        live: Numbers of the versions that were live.
     """
     measured = {number: count for number, count in counts.items() if count.asked}
     shares = [100 * (count.share or 0.0) for count in measured.values()]

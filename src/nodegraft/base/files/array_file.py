@@ -143,11 +143,7 @@ class ArrayWriter:
 
 
 def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Return the array in a file, memory-mapped.
-
-    Args:
-        stored: Expected type and shape of the array.
-    """
+    """Return the array in a file, memory-mapped."""
     dtype, start = np.dtype(stored.dtype), _header_size(path, stored)
     if path.stat().st_size != start + dtype.itemsize * prod(stored.shape):
         raise DamagedFileError(path, "it is too short or too long")

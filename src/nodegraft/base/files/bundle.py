@@ -33,7 +33,6 @@ def write_bundle(
 
     Args:
         directory: Path of the new directory, which must not exist.
-        arrays: Arrays by name.
         document: JSON document. A checksum of the document and the arrays is written with it.
         texts: Content of additional text files by file name; None for no files.
     """

@@ -133,10 +133,6 @@ class WriteOnceFolder:
 
         The source file is made read-only if permissions allow; callers must not change it later.
 
-        Args:
-            name: Name of the file in this folder.
-            source: Path of the local file to add.
-
         Returns:
             False if the folder already has a file with this name, which is then not changed.
         """
@@ -189,7 +185,6 @@ class WriteOnceFolder:
         """Rename a file of a local folder; do nothing if the file does not exist.
 
         Args:
-            name: Current name of the file.
             other: New name, which no other file has.
         """
         place = self.local_path(name)

@@ -305,7 +305,7 @@ def card(
         Path | None, typer.Option(help="Write a .md file, with its figures beside it.")
     ] = None,
 ) -> Output[Card]:
-    """Show the model card of a version; write it into the store if it was live and has none."""
+    """Show the model card of a version; if the version was live, store a missing card."""
     from nodegraft.analysis.card.markdown import card_markdown
 
     if out is not None and out.suffix != ".md":

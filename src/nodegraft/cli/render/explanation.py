@@ -45,7 +45,6 @@ def explanation_lines(
     """Return the two most probable classes, their signals, and the labels that contribute most.
 
     Args:
-        explanation: Explanation as plain JSON.
         width: Line width in characters; bars are shortened or omitted on short lines.
     """
     if "signals" not in explanation:

@@ -70,7 +70,6 @@ def job_line(event: "JobEnded", count: str) -> Text:
     """Return a line about a job that ended: the path of its record, or its error.
 
     Args:
-        event: Job that ended.
         count: Number of ended jobs and of all jobs, such as 3/12.
     """
     job = f"{count} {event.job.title}, {event.job.protocol_name}: "
@@ -89,7 +88,6 @@ def suite_status(
     'graft: 2 jobs to run, 3 of 6 done, 1 failed before (run them again with --retry-failed)'
 
     Args:
-        title: Name of the suite.
         counts: Numbers of jobs to run, of jobs that are done, and of all jobs.
         seconds: Estimated duration in seconds.
         without_estimate: Number of jobs to run whose duration has no estimate.

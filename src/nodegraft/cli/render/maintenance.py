@@ -28,7 +28,6 @@ def pruned_line(pruned: "Pruned", dry_run: bool) -> Text:
     """Return a line with the versions that a prune deletes, and the disk space that it frees.
 
     Args:
-        pruned: Pruned versions.
         dry_run: Whether the command only showed what it would delete.
     """
     if not pruned.files and not pruned.versions:

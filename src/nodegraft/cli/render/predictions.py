@@ -45,7 +45,6 @@ def predictions_table(
 
     Args:
         left: Number of further nodes that are not shown.
-        width: Line width in characters.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))

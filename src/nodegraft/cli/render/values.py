@@ -126,7 +126,6 @@ def add_text_column(
     empty.
 
     Args:
-        table: Table of nodes without rows.
         min_width: Minimum width of the column.
     """
     if not any(texts):

@@ -174,7 +174,6 @@ def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
     """Return a note with the version that made predictions, and how to use the candidate version.
 
     Args:
-        number: Number of the version that made the predictions.
         waiting: Candidate version that waits for review; None if there is none.
     """
     line = Text(f"Predicted by version {number}{' (live)' if number == live else ''}.", style="dim")

@@ -187,8 +187,6 @@ class MappedStore(EdgesByKind):
         Contents are checked by :meth:`verify`.
 
         Args:
-            folder: Folder of the graph.
-            manifest: Description of the graph and its arrays.
             recipe: Recipe that made the features from tables; None if there is none.
             files: Path of each array's file by array name; None if all files are in `folder`.
         """

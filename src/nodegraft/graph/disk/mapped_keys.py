@@ -102,7 +102,6 @@ class PackedTexts:
 
         Args:
             rows: For each pair, the row number of its text in this object.
-            others: Texts to compare with.
             places: For each pair, the row number of its text in `others`.
 
         Returns:

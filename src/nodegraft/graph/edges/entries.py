@@ -174,7 +174,6 @@ def normalised_values(
     """Return the value of each entry of the normalised adjacency.
 
     Args:
-        rows: Rows of ``A + I``.
         columns: Column of each entry, as a position in ``roots``.
         roots: :math:`D^{-1/2}`: inverse square root of the degree of each column's node.
         weights: Weight of each neighbour; None if all are 1.

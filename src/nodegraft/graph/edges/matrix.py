@@ -123,7 +123,6 @@ def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.b
 
     Args:
         ordered: Sorted array with at least one number.
-        wanted: Numbers to look up.
     """
     place = np.minimum(np.searchsorted(ordered, wanted), ordered.size - 1)
     return place, ordered[place] == wanted

@@ -94,7 +94,6 @@ def kinds_with_direction(directed: bool | Iterable[str], kinds: Collection[str])
 
     Args:
         directed: Whether all edge types are directed, or the names of the directed edge types.
-        kinds: Names of all edge types.
     """
     if isinstance(directed, bool):
         return set(kinds) if directed else set()

@@ -39,7 +39,6 @@ def clear_stale(
     read.
 
     Args:
-        view: Graph or view whose cached rows are recomputed.
         most: Approximate maximum number of rows to recompute, which limits memory; None for no
             limit.
         until: Function that is called repeatedly; the recomputation stops when it returns True.

@@ -84,7 +84,6 @@ class Lineage(Generic[Member]):
 
         Args:
             parent: Cache of the graph before growth.
-            parents: Lineage of the parent.
             growth: Nodes that changed from the parent's graph to this graph.
         """
         older = [
@@ -141,7 +140,6 @@ def with_new_edges(
     Args:
         kinds: Edges of each edge type before growth.
         new: New edges of each edge type, with an entry in both directions; edge types may be new.
-        num_nodes: Number of nodes of the graph after growth.
     """
     nobody = np.zeros(0, dtype=np.int64)
     more = {name: new.get(name, Entries(nobody, nobody)) for name in kinds}
@@ -242,7 +240,6 @@ def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
     ['c']
 
     Args:
-        keys: Keys of the graph before growth.
         more: Keys of the new nodes, of the same type as the graph's keys.
 
     Raises:

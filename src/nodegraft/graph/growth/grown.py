@@ -191,7 +191,6 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
     Args:
         before: Adjacency before growth, which is not modified.
         new: Entries of the new edges, one in each direction.
-        num_nodes: Number of nodes of the graph after growth.
 
     Returns:
         The adjacency after growth; None if `new` has weights or directions but `before` does not,
@@ -216,7 +215,6 @@ def with_rows(
         before: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
-        num_nodes: Number of nodes of the graph after growth.
     """
     base = before
     if isinstance(before, GrownAdjacency):
@@ -240,7 +238,6 @@ def with_rows_apart(
         base: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
-        num_nodes: Number of nodes of the result.
     """
     innermost = base
     while isinstance(innermost, GrownAdjacency):

@@ -139,12 +139,7 @@ def apart_arrays(grown: GrownAdjacency) -> Arrays:
 
 
 def with_apart(base: Adjacency, arrays: Arrays, num_nodes: int) -> Adjacency:
-    """Return an adjacency with changed rows from the arrays of :func:`apart_arrays`.
-
-    Args:
-        base: Adjacency before the change.
-        num_nodes: Number of nodes after the change.
-    """
+    """Return an adjacency with changed rows from the arrays of :func:`apart_arrays`."""
     nodes, parts = arrays["nodes"], [arrays.get(part) for part in EDGE_PARTS]
     rows = Adjacency(*parts)  # type: ignore[arg-type]
     if not (_is_list_of_rows(rows, nodes) and _are_rows_of(base, rows, nodes, num_nodes)):

@@ -93,7 +93,6 @@ class RowsView(GraphView):
 
         Args:
             graph: Whole graph, possibly with weighted edge types.
-            new: Extra rows with their features and edges.
         """
         before, count = graph._store, len(new.names)
         # Placeholders have the type of the graph's keys, because methods may hash keys. They are

@@ -106,7 +106,6 @@ class KeptLayer:
 
         Args:
             nodes: Node numbers, each once and ascending.
-            make: Function that computes the rows of given nodes.
         """
         missing = nodes[self._places[nodes] < 0]
         if missing.size:
@@ -227,8 +226,6 @@ class PropagatedFeatures:
         """Return the propagated features after growth; unchanged rows stay cached.
 
         Args:
-            adjacency: Edges of the graph after growth.
-            features: Feature matrix of the graph after growth.
             changed: Function that takes a power of S and returns for each node whether its row has
                 changed.
         """

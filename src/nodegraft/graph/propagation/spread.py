@@ -85,7 +85,6 @@ class SpreadFeatures:
         """Return the layers after growth of the graph; known lengths of unchanged rows are reused.
 
         Args:
-            view: View of the graph after growth.
             growth: Nodes that changed from the old graph to the new one.
         """
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
@@ -251,11 +250,7 @@ class SpreadRows:
         return self._dense is not None
 
     def part(self, places: IntArray | slice) -> "SpreadRows":
-        """Return only some of these rows, which must not be sparse.
-
-        Args:
-            places: Positions of the rows to return.
-        """
+        """Return only some of these rows, which must not be sparse."""
         part = copy(self)
         part._rows, part._dense = self._rows[places], [layer[places] for layer in self._dense or ()]
         part.present, part.factors = self.present[:, places], self.factors[:, places]

@@ -37,7 +37,6 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
     after training, to give each point its class.
 
     Args:
-        job: Job that defines the method and the stream.
         after: Number of the last session that the method learns.
     """
     stream, model = job.stream(loaded), job.make_model()

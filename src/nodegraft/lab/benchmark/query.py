@@ -37,7 +37,6 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
     """Run an SQL query over run records and return its result as an Arrow table.
 
     Args:
-        place: Path or URL of the folder of records.
         sql: Query over the tables ``runs``, ``sessions``, ``classes`` and ``failures``; the default
             query returns means over seeds of strict runs with default settings.
     """

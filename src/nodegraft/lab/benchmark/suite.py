@@ -179,7 +179,6 @@ class Suite:
         """Build a suite from the parsed content of a TOML file.
 
         Args:
-            document: Parsed content of the file.
             folder: Folder of the file, relative to which ``tuned`` files are read.
         """
         file = build(SuiteFile, document)

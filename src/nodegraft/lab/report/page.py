@@ -99,11 +99,7 @@ def page_html(
 
 
 def rivals_table(comparison: AgainstOthers) -> Table:
-    """Return the table at the top of the page, which compares methods on each graph.
-
-    Args:
-        comparison: Comparison of the best method with all others.
-    """
+    """Return the table at the top of the page, which compares methods on each graph."""
     rows = [
         (
             f"{graph.dataset}{' *' * graph.is_held_out}",

@@ -40,7 +40,6 @@ class LabelMeans:
         """Return a cache for a graph that has grown; it reuses the means of unchanged rows.
 
         Args:
-            features: Propagated features of the grown graph.
             stale: For each row, whether its features changed.
         """
         child = LabelMeans(features)
@@ -211,7 +210,6 @@ class ClassVectors:
         """Create the vectors for cosines and words, which depend on means; leave the others empty.
 
         Args:
-            features: Propagated features of all nodes.
             means: For each layer, the mean row of each class.
             centre: For each layer, the mean of the first classes' means.
             background: For each layer used by word signals, the mean row of all nodes.

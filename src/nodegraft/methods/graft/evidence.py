@@ -95,11 +95,7 @@ class Evidence:
         return Evidence(features, *self._options, means)
 
     def for_rows(self, view: RowsView) -> "Evidence":
-        """Return the evidence for scoring rows that are not in the graph.
-
-        Args:
-            view: Graph view that contains these rows.
-        """
+        """Return the evidence for scoring rows that are not in the graph."""
         own = self.features
         features = SpreadFeatures(view, own.hops, own.columns, bool(own.directions), own.blocks)
         return Evidence(features, *self._options, self._means)
@@ -173,11 +169,7 @@ class Evidence:
         return NodeBatch(self.features.rows(rows), self.view.positions(rows))
 
     def values(self, nodes: NodeBatch, classes: ClassVectors, dtype: type = np.float64) -> Signals:
-        """Return the values of all signals: signal x node x class.
-
-        Args:
-            classes: Class vectors to compare the nodes with.
-        """
+        """Return the values of all signals: signal x node x class."""
         found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
             for place, signal in zip(found, self.signals, strict=True):
@@ -193,7 +185,6 @@ class Evidence:
             signals: Signals, in the order of ``values``.
             values: Signal values to update: signal x node x class.
             nodes: Nodes to which ``values`` belong.
-            classes: Classes with refined means.
         """
         few = classes.few
         if not few.size or classes.refined is None:
@@ -243,10 +234,7 @@ class Evidence:
         class that they resemble most.
 
         Args:
-            classes: Classes with their labels.
-            nodes: Unlabelled nodes that refine the means.
             scores: Scores of these nodes: nodes x classes.
-            open_set: Coefficients of the open-set score.
         """
         few = classes.few
         known = known_class_probability(scores, open_set)

@@ -284,9 +284,9 @@ class Graft(Derived[Derivation]):
     ) -> NDArray[np.float64]:
         """Return the chance that each node belongs to a known class.
 
-        It depends on the node's best score, calibrated on nodes of classes left out in practice,
-        and on the estimated share of nodes of known classes. It is NaN if practice had no nodes of
-        unknown classes.
+        It depends on the node's best score and on the estimated share of nodes of known classes.
+        The score is calibrated in practice episodes, on nodes of left-out classes; without such
+        nodes the result is NaN.
         """
         if not self._has_open_set_score:
             return np.full(len(scores), np.nan)

@@ -119,8 +119,6 @@ def practise(
 
     Args:
         episodes: Episodes made of known classes; at least one.
-        labelled: All labels of known classes.
-        refine: Whether unlabelled nodes refine means.
         kept_labels: Maximum number of labels used for each class.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))

@@ -92,7 +92,6 @@ class Scoring:
 
         Args:
             rows: Row numbers of the nodes, ascending and without duplicates.
-            block_rows: Number of nodes in a block.
         """
         cache, nodes = self.evidence.features.array_cache, self.evidence.view.num_nodes
         if not (cache.keeps and _is_block(rows, block_rows, nodes)):
@@ -128,11 +127,7 @@ class Derivation:
     share_of_known: float
 
     def for_rows(self, view: RowsView) -> "Derivation":
-        """Return the derivation for rows that are not in the graph, with the same classes.
-
-        Args:
-            view: Graph view that contains these rows.
-        """
+        """Return the derivation for rows that are not in the graph, with the same classes."""
         evidence, classes = self.evidence.for_rows(view), self.scoring.classes
         heat = None if classes.heat is None else classes.heat.with_rows(*view.neighbour_means())
         scoring = replace(self.scoring, evidence=evidence, classes=replace(classes, heat=heat))
@@ -166,9 +161,7 @@ def derive(
         labels: Row numbers of the labels used for each class, by class name.
         counts: Number of labels of each class, including unused ones.
         is_first: Whether each class was known at ``fit``.
-        labelled: Row numbers of all labelled nodes.
         stages: Weights and open-set coefficients of each stage.
-        refine: Whether unlabelled nodes refine means.
         lasting: Whether to cache heat on disk for later processes.
     """
     # Import scipy only here, because its import is slow.

@@ -69,10 +69,6 @@ class NodeBatch:
 
         Dense rows are multiplied with the vectors of all kinds at once. These products are cached
         until the method is called with other classes. Do not modify the result.
-
-        Args:
-            layer: Number of the feature layer.
-            kind: Kind of signal whose vectors are used.
         """
         if not self.features.are_dense:
             return self.features.times(layer, classes.vectors[kind][layer])
@@ -139,16 +135,7 @@ def list_signals(
     edge_types: bool,
     has_features: bool,
 ) -> tuple[Signal, ...]:
-    """Return all signals of a model: diffusion signals first, the term for few labels last.
-
-    Args:
-        hops: Number of hops that features are propagated.
-        directed: Whether there are feature layers for both directions of edges.
-        word_layers: Numbers of the feature layers of word signals.
-        ridge: Whether there is a regression on all hops.
-        edge_types: Whether there is a regression on neighbours by edge type.
-        has_features: Whether nodes have features.
-    """
+    """Return all signals of a model: diffusion signals first, the term for few labels last."""
     heat = (HEAT if has_features else HEAT_ALONE) / max(len(times), 1)
     found = [
         Signal(f"diffusion, time {time:g}", "diffusion", heat, place)

@@ -27,11 +27,7 @@ def walk_matrix(view: GraphView) -> "csr_array[Any]":
 
 
 def channel_rows(view: GraphView, places: NDArray[np.int64]) -> list[Matrix]:
-    """Return the filtered features of nodes for each channel.
-
-    Args:
-        places: Positions of the nodes in the view.
-    """
+    """Return the filtered features of nodes for each channel."""
     walk, features = walk_matrix(view), view.features(view.rows).astype(np.float64)
     once = walk @ features
     powers = features[places], once[places], walk[places] @ once

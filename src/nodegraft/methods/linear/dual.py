@@ -131,7 +131,6 @@ class FrozenRidge:
         """Solve the regression on the labels of the first classes.
 
         Args:
-            gram: Inner products of the labelled nodes.
             classes: Class index of each labelled node.
             penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
@@ -199,7 +198,6 @@ class PrimalRidge:
         """Solve the regression on the labels of the first classes.
 
         Args:
-            rows: Feature rows of the labelled nodes.
             classes: Class index of each labelled node.
             penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """

@@ -91,7 +91,6 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
     Args:
         scores: One score per node, between 0 and 1; much larger scores would overflow.
         groups: Group index of each node; the result sums to 1 within a group.
-        num_groups: Number of groups.
     """
     # No maximum is subtracted: scores lie between 0 and 1, so the exponential cannot overflow.
     powers = scores.exp()

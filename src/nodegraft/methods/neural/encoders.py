@@ -46,7 +46,6 @@ class Encoder(nn.Module):
         """Return embeddings of the centre nodes of a neighbourhood.
 
         Args:
-            neighbourhood: Visible neighbourhood of the nodes within :attr:`hops` hops.
             dropout: Dropout rate of hidden values, from 0 to below 1.
             generator: Random generator for dropout; None disables dropout.
         """
@@ -102,7 +101,6 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
     are also as slow here as a sparse product; this function needs only 16 random bits per value.
 
     Args:
-        hidden: Values of any shape.
         rate: Share of values that is set to 0, from 0 to below 1. The others are scaled up to keep
             the mean.
         generator: Random generator; None disables dropout.

@@ -244,7 +244,6 @@ def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -
 
     Args:
         tasks: Supports of each task, oldest task first; a class with one node gets no query.
-        generator: Random generator that selects the queries.
     """
     supports: list[NodeLabels] = []
     queries: dict[str, NDArray[np.int64]] = {}
@@ -279,7 +278,6 @@ def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> f
 
     Args:
         scores: Scores: one row for each of ``query.rows()``, one column for each name.
-        query: Queries with their true classes.
         names: Class names, in the order of the columns.
     """
     predicted = scores.argmax(dim=1).numpy()

@@ -47,7 +47,6 @@ class Classifier(nn.Module):
         """Return scores of the centre nodes of a neighbourhood: nodes x classes.
 
         Args:
-            neighbourhood: Visible neighbourhood of the nodes within :attr:`hops` hops.
             dropout: Dropout rate of hidden values, from 0 to below 1.
             generator: Random generator for dropout; None disables dropout.
         """
@@ -99,7 +98,6 @@ class Finetuning:
 
         Args:
             loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
-            generator: Random generator for dropout.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
         order = torch.from_numpy(places)

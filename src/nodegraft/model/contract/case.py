@@ -27,7 +27,6 @@ def expect(holds: bool, otherwise: str) -> None:
     """Raise an error if a condition is false.
 
     Args:
-        holds: Condition that must be true.
         otherwise: Error message.
     """
     if not holds:

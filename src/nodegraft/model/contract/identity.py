@@ -18,11 +18,7 @@ TOLERANCE = 1e-5
 
 
 def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
-    """Require that predictions of a saved model do not depend on the order of the tables.
-
-    Args:
-        seed: Random seed of the order of nodes, edges and labels.
-    """
+    """Require that predictions of a saved model do not depend on the order of the tables."""
     model, draws = case.taught(), np.random.default_rng(seed)
     loaded, moved = _reloaded(model), shuffled(case.graph, draws)
     _expect_same(model, case.graph, loaded, moved, "rows in another order")
@@ -38,11 +34,7 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
 
 
 def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
-    """Require equal predictions whether new nodes are appended to a table or inserted into it.
-
-    Args:
-        seed: Random seed of the positions and features of the new nodes.
-    """
+    """Require equal predictions whether new nodes are appended to a table or inserted into it."""
     model, draws = case.taught(), np.random.default_rng(seed)
     features = draws.random((30, case.graph.num_features)).astype(np.float32)
     ends = draws.choice(np.array(case.graph.keys_of(case.graph.rows), dtype=object), 30)
@@ -55,9 +47,6 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
     """Require that a model can be used on a graph from which nodes were removed.
 
     If it needs the removed nodes, it may raise an error that names them.
-
-    Args:
-        seed: Random seed of the choice of removed nodes.
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     graph = case.graph
@@ -76,11 +65,7 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
 
 
 def shuffled(graph: Graph, draws: np.random.Generator) -> Graph:
-    """Return a graph with equal nodes and edges in random order.
-
-    Args:
-        draws: Random generator for the order.
-    """
+    """Return a graph with equal nodes and edges in random order."""
     return part(graph, draws.permutation(graph.rows), draws)
 
 

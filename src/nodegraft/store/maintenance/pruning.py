@@ -67,7 +67,6 @@ def unneeded(
     Args:
         versions: All versions, oldest first.
         moves: All promotions, oldest first.
-        pruned: Numbers of versions that are pruned already.
         keep: Number of the newest versions to keep, and of the last live versions to keep.
     """
     validate_value("keep", keep, PositiveInt)

@@ -67,7 +67,6 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     """Remove nodes from a graph, together with features that no other node has.
 
     Args:
-        rows: Rows of the nodes to remove.
         folder: New folder in which a graph on disk is written, in blocks.
     """
     left, recipe = np.setdiff1d(graph.rows, rows), None
@@ -211,7 +210,7 @@ class Purge:
         )
 
     def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
-        """Return the rows of the refitted versions; the first row lists all old versions as pruned.
+        """Return the rows of the refitted versions; the first also records the prune.
 
         Args:
             made: Refitted versions, numbered like the versions that they replace.

@@ -114,7 +114,6 @@ def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     """Return the cache of a graph.
 
     Args:
-        graph: Name of the object that stores the graph.
         base: Name of the object that stores the graph that it grew from; None if it did not grow.
     """
     return FolderCache(store / DERIVED / graph, base=base)

@@ -220,7 +220,6 @@ def refuse_drop(diff: "Preview", advice: str) -> None:
 
     Args:
         diff: Comparison of the versions before and after the change.
-        advice: End of the error message.
     """
     objections = diff.objections()
     if objections:

@@ -45,11 +45,9 @@ def split_support_query(
     (2, 1)
 
     Args:
-        rows: Nodes of the class.
         shots: Number of support nodes; fewer if no query node would be left. If the class has a
             single node, it is a support node.
         queries: Maximum number of query nodes.
-        generator: Random generator for the choice of nodes.
     """
     shuffled = generator.permutation(rows)
     cut = max(1, min(shots, rows.size - 1))
@@ -66,9 +64,7 @@ def sample_per_class(
     4
 
     Args:
-        labelled: Nodes of each class.
         count: Number of nodes per class; all nodes of smaller classes are taken.
-        generator: Random generator for the choice and order of nodes.
     """
     return NodeLabels(
         {name: generator.permutation(rows)[:count] for name, rows in labelled.items()}
@@ -88,11 +84,9 @@ def nway_episodes(
     (2, 8)
 
     Args:
-        labels: Nodes of every class.
         ways: Number of classes per episode (N); all classes if there are fewer.
         shots: Number of support nodes per class (K); fewer in small classes.
         queries: Maximum number of query nodes per class.
-        generator: Random generator for classes and nodes.
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()

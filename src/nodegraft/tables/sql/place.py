@@ -47,7 +47,6 @@ class DatabasePlace:
         "SELECT '#'"
 
         Args:
-            source: Text of the form ``URL#SELECTION``.
             selects: What error messages show after the ``#``: :data:`TABLE` if the selection is the
                 name of a table, or an example of a query.
         """

@@ -146,7 +146,6 @@ def encode(
     Args:
         view: A whole graph, or the result of its :meth:`~nodegraft.Graph.weighing` for weighted
             edge types.
-        network: Network with trained weights.
         executor: Executor that computes the blocks; None to compute them in this process. The first
             map, which needs no neighbours, is always computed in this process.
         folder: Folder for the embeddings; None for the folder of a graph on disk.

@@ -33,7 +33,6 @@ def read_raw(files: Iterable[Path], folder: str, make: Callable[[str], Any]) -> 
     Therefore PyG works in a temporary folder, which is deleted afterwards.
 
     Args:
-        files: Paths of the raw files.
         folder: Folder in which PyG looks for raw files, relative to its root.
         make: PyG dataset class, called with its root folder.
     """

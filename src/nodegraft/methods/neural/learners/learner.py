@@ -50,11 +50,7 @@ class Learner(nn.Module, Generic[Memory]):
         return embed_rows(self.encoder, view, rows, self.encoder.hops)
 
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
-        """Return the loss of one episode.
-
-        Args:
-            episode: Episode; its first task has many labels per class, the others have few.
-        """
+        """Return the loss of one episode, whose first task has many labels per class."""
         raise NotImplementedError
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Memory | None) -> Memory:

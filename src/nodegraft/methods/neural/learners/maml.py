@@ -67,7 +67,6 @@ class LabelledBatch:
 
         Args:
             columns: Names of all classes, in the order of class indices.
-            hops: Number of hops of the neighbourhood.
         """
         neighbourhood, positions = view.around(labelled.rows(), hops)
         targets = torch.from_numpy(labelled.targets(columns))
@@ -121,9 +120,7 @@ class MAML(Learner[AdaptedModel]):
         It is differentiable through the steps, unless ``first_order`` treats them as constant.
 
         Args:
-            support: Supports of the task.
             query: Other nodes of the same classes.
-            num_classes: Number of classes of the task.
         """
         second_order = not self.inner_loop.first_order
         weights = self.adapt(support, num_classes, self.inner_loop.steps, second_order)
@@ -170,8 +167,6 @@ class MAML(Learner[AdaptedModel]):
         """Return the weights after gradient steps on a batch; all classes have equal weight.
 
         Args:
-            batch: Supports of the task.
-            num_classes: Number of classes of the task.
             second_order: Whether the result is differentiable through the steps, which needs
                 memory for all of them.
         """

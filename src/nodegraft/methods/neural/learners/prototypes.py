@@ -30,7 +30,6 @@ class PrototypeLearner(Learner[Tensor]):
         """Return the prototype of each class, one row per class: the mean of its supports.
 
         Args:
-            support: Labels of the classes.
             few_shot: Whether the classes have few labels; has no effect on plain means.
         """
         targets = torch.from_numpy(support.targets(support.classes))
@@ -122,9 +121,6 @@ class WeightedPrototypeLearner(PrototypeLearner):
         """Return the weight of every support, in the order of ``support.rows()``.
 
         Without attention, all supports of a class have equal weight.
-
-        Args:
-            support: Labels of few-shot classes.
         """
         if not self.uses_attention(few_shot=True):
             counts = torch.tensor([rows.size for rows in support.values()])
@@ -148,11 +144,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         return NodeAttentionLoss(loss, embedded.node_weights)
 
     def embed_episode(self, view: GraphView, episode: Episode) -> "EpisodeEmbeddings":
-        """Return prototypes of an episode's tasks, and embeddings of its queries.
-
-        Args:
-            episode: Episode; its first task has many labels per class, the others have few.
-        """
+        """Return prototypes of an episode's tasks, and embeddings of its queries."""
         few_shot = [place > 0 for place in range(len(episode.tasks))]
         dropout = self.options.dropout
         return self._one_pass(view, episode.tasks, few_shot, episode.query.rows(), dropout)
