@@ -178,13 +178,16 @@ def labels_from(
         read = partial(
             labels_in_table, given.labels, graph, given.key, given.label, delimiter=delimiter
         )
+        labels: dict[str, list[Key]] = {}
         with problems.collect():
-            return read(repair=given.repair)
-        try:
-            return read(repair=True)
-        except NodegraftError:
-            problems.raise_all()
-            raise
+            labels = read(repair=given.repair)
+        if problems:
+            try:
+                labels = read(repair=True)
+            except NodegraftError:
+                problems.raise_all()
+                raise
+        return labels
     if not (given.name and given.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
