@@ -84,8 +84,8 @@ class Predictions(Tabular):
     def top(self) -> list[list[str]]:
         """Most probable classes of each node, the most probable first; empty for an unknown key."""
         names = np.array([*self.names, None], dtype=object)
-        found = zip(names[self.columns].tolist(), self.is_found, strict=True)
-        return [classes if there else [] for classes, there in found]
+        pairs = zip(names[self.columns].tolist(), self.is_found, strict=True)
+        return [classes if there else [] for classes, there in pairs]
 
     @property
     def probability(self) -> NDArray[np.float64]:
@@ -119,8 +119,10 @@ class Predictions(Tabular):
     def predictions(self) -> list[str | None]:
         """Predicted class of each node; None if it is withheld or the key is unknown."""
         names = np.array([*self.names, None], dtype=object)
-        given: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
-        return given
+        predictions: list[str | None] = names[
+            np.where(self.is_given, self.columns[:, 0], -1)
+        ].tolist()
+        return predictions
 
     @property
     def classes(self) -> list[str | None]:
@@ -134,7 +136,7 @@ class Predictions(Tabular):
     def reasons(self) -> list[Reason]:
         """Source of each class, or the reason why a node has no class."""
         rows = zip(self.is_found, self.is_given, self.labels, strict=True)
-        return [self._reason(found, given, label) for found, given, label in rows]
+        return [self._reason(is_found, is_given, label) for is_found, is_given, label in rows]
 
     def _reason(self, is_found: bool, is_given: bool, label: str | None) -> Reason:
         if not is_found:
@@ -328,11 +330,13 @@ def predict_in_blocks(
     key_type = _column_type(state.graph, keys)
 
     def block(start: int, stop: int) -> Predictions:
-        wanted = rows[start:stop]
-        is_match = wanted >= 0
-        best = best_classes(state.model, view, wanted[is_match], top, thresholds)
+        block_rows = rows[start:stop]
+        is_match = block_rows >= 0
+        best = best_classes(state.model, view, block_rows[is_match], top, thresholds)
         nodes = (
-            state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
+            state.graph.keys_of(block_rows)
+            if keys is None
+            else list(keys[start : start + block_rows.size])
         )
         sets = iter(best.sets or ())
         return Predictions(
@@ -376,12 +380,12 @@ def predict_new_rows(
     )
 
 
-def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
+def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -> NDArray[Any]:
     """Expand an array of values of found nodes to all nodes; fill in a value for missing nodes."""
-    if found.all():
+    if is_found.all():
         return values
-    expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
-    expanded[found] = values
+    expanded = np.full((is_found.size, *values.shape[1:]), other, dtype=values.dtype)
+    expanded[is_found] = values
     return expanded
 
 

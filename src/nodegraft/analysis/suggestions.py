@@ -41,7 +41,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])
     names = state.model.classes_
-    found = [
+    nodes = [
         Suggestion(
             graph.keys_of(rows[[place]])[0],
             names[best[place, 0]],
@@ -53,7 +53,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
             vectors_of(state, rows), unsure, min(count, rows.size)
         )
     ]
-    return sorted(found, key=lambda node: (-node.similar_nodes, -node.uncertainty))
+    return sorted(nodes, key=lambda node: (-node.similar_nodes, -node.uncertainty))
 
 
 ROUNDS, TOLERANCE = 300, 1e-4

@@ -163,7 +163,7 @@ def keys_in_table(
 
 
 def labels_from(
-    store: "Store", given: "LabelOptions", problems: Problems
+    store: "Store", options: "LabelOptions", problems: Problems
 ) -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
@@ -171,16 +171,16 @@ def labels_from(
     table with bad rows, it collects their problem and returns the labels of the other rows.
     """
     graph = store.graph()
-    if given.labels is not None:
-        if given.name or given.nodes:
+    if options.labels is not None:
+        if options.name or options.nodes:
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
         delimiter = store.table_options.get("delimiter")
         read = partial(
-            labels_in_table, given.labels, graph, given.key, given.label, delimiter=delimiter
+            labels_in_table, options.labels, graph, options.key, options.label, delimiter=delimiter
         )
         labels: dict[str, list[Key]] = {}
         with problems.collect():
-            labels = read(repair=given.repair)
+            labels = read(repair=options.repair)
         if problems:
             try:
                 labels = read(repair=True)
@@ -188,12 +188,12 @@ def labels_from(
                 problems.raise_all()
                 raise
         return labels
-    if not (given.name and given.nodes):
+    if not (options.name and options.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {given.name: keys_from(given.nodes, graph, must_exist=False)}
+    return {options.name: keys_from(options.nodes, graph, must_exist=False)}
 
 
 def labels_in_table(

@@ -172,10 +172,10 @@ def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int6
     Args:
         rows: Row numbers of the nodes, ascending.
     """
-    found = np.full(rows.size, -1)
+    fixed = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):
-        found[np.isin(rows, own)] = number
-    return found
+        fixed[np.isin(rows, own)] = number
+    return fixed
 
 
 def mean_field(
@@ -210,9 +210,9 @@ def mean_field(
     one_hot = np.eye(unary.shape[1])[fixed[known]]
 
     def shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = softmax(scores, axis=1)
-        found[known] = one_hot
-        return found
+        probabilities: NDArray[np.float64] = softmax(scores, axis=1)
+        probabilities[known] = one_hot
+        return probabilities
 
     field = shares(unary)
     for _ in range(rounds):

@@ -109,11 +109,11 @@ def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """
     if top > min(SEARCHED, scores.shape[1]):
         return np.argsort(-scores, axis=1, kind="stable")[:, :top]
-    left, nodes, found = scores.copy(), np.arange(len(scores)), []
+    remaining, nodes, columns = scores.copy(), np.arange(len(scores)), []
     for _ in range(top):
-        found.append(left.argmax(axis=1))
-        left[nodes, found[-1]] = -np.inf
-    return np.stack(found, axis=1)
+        columns.append(remaining.argmax(axis=1))
+        remaining[nodes, columns[-1]] = -np.inf
+    return np.stack(columns, axis=1)
 
 
 def classes_above(
@@ -132,8 +132,8 @@ def classes_above(
     inside[np.arange(len(inside)), probabilities.argmax(axis=1)] = True
     rows, columns = np.nonzero(inside)
     best_first = np.lexsort((-probabilities[rows, columns], rows))
-    found = np.array(names, dtype=object)[columns[best_first]]
-    return [tuple(part) for part in np.split(found, np.cumsum(inside.sum(axis=1))[:-1])]
+    best_names = np.array(names, dtype=object)[columns[best_first]]
+    return [tuple(part) for part in np.split(best_names, np.cumsum(inside.sum(axis=1))[:-1])]
 
 
 def recalls(targets: IntArray, predicted: IntArray, num_classes: int) -> NDArray[np.float64]:

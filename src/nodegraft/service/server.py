@@ -94,12 +94,12 @@ def _raise_file_limit() -> int:
         return BACKLOG
     import resource  # not available on Windows
 
-    wanted = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
+    limit = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    if soft == resource.RLIM_INFINITY or soft >= limit:
         return BACKLOG
     TimeoutProtocol.limit = min(MAX_CONNECTIONS, soft // (2 * FLOOD))
     return min(BACKLOG, soft // 4)

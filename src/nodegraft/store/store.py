@@ -733,16 +733,16 @@ class Store(StoreViews):
         from nodegraft.analysis.predictions import predict_keys, predict_new_rows
 
         number = self.live if version is None else version
-        state, shown = self.state(number), (top, min_confidence)
+        state, limits = self.state(number), (top, min_confidence)
         if rows is not None:
             if nodes is not None:
                 raise ParameterError("Give keys of nodes (nodes=…) or rows (rows=…), not both.")
             if missing != "error" or ignore_labels:
                 raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
             key = self.table_options.get("key", "key")
-            return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
+            return predict_new_rows(state, rows, number, *limits, key=key, coverage=coverage)
         options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
-        return predict_keys(state, nodes, number, *shown, missing=missing, **options)
+        return predict_keys(state, nodes, number, *limits, missing=missing, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.

@@ -37,8 +37,8 @@ def evaluate_methods(
         shots: Number of labels per new class.
     """
     validate_value("seeds", seeds, PositiveInt)
-    chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
-    names = list(dict.fromkeys(chosen))
+    names = several(methods, "methods") if methods else [state.model.name, *METHODS]
+    names = list(dict.fromkeys(names))
     parameters = {name: _parameters(state.model, name) for name in names}
     plan = make_plan({name: len(own.all) for name, own in state.labels.items()}, shots)
     results_of: dict[str, list[StreamResult]] = {name: [] for name in names}
@@ -50,7 +50,7 @@ def evaluate_methods(
             model = _made(name, parameters[name], seed)
             results_of[name].append(evaluate(model, stream, listener=progress))
     results = [MethodResult(name, tuple(streams)) for name, streams in results_of.items()]
-    return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
+    return Evaluation(number, plan, tuple(sorted(results, key=lambda result: -result.last.mean)))
 
 
 class _Within(Listener):

@@ -35,7 +35,7 @@ EditOutput = Output[NewVersion | Comparison]
 @command
 def add(
     place: StorePlace,
-    given: LabelOptions,
+    labels: LabelOptions,
     options: EditOptions,
     terminal: Terminal,
     parent: ParentName = None,
@@ -46,7 +46,7 @@ def add(
     return edit_labels(
         place,
         "add",
-        lambda store, problems: {"classes": labels_from(store, given, problems)} | below,
+        lambda store, problems: {"classes": labels_from(store, labels, problems)} | below,
         options,
         terminal,
         force_name,
@@ -57,12 +57,12 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
     """Return a command that adds or changes labels of known classes."""
 
     def function(
-        place: StorePlace, given: LabelOptions, options: EditOptions, terminal: Terminal
+        place: StorePlace, labels: LabelOptions, options: EditOptions, terminal: Terminal
     ) -> EditOutput:
         return edit_labels(
             place,
             action,
-            lambda store, problems: {argument: labels_from(store, given, problems)},
+            lambda store, problems: {argument: labels_from(store, labels, problems)},
             options,
             terminal,
         )
@@ -188,12 +188,12 @@ def refit(
     nodes: NodeTable = None,
 ) -> EditOutput:
     """Fit the method from scratch; --encoder and --nodes encode the texts again."""
-    given = {"encoder": encoder or None, "nodes": nodes}
+    inputs = {"encoder": encoder or None, "nodes": nodes}
     if options.dry_run:
         with open_store(place, terminal) as store:
             terminal.stage("fitting the method to compare")
-            return comparison(store, store.preview_refit(**given))
-    return make_version(place, lambda store: store.refit(**given, intent=options.intent), terminal)
+            return comparison(store, store.preview_refit(**inputs))
+    return make_version(place, lambda store: store.refit(**inputs, intent=options.intent), terminal)
 
 
 COMMANDS = {

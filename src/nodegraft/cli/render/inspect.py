@@ -145,10 +145,10 @@ def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
 
 
 def audit_table(
-    found: "list[SuspiciousLabel]", texts: Texts, place: Path
+    doubts: "list[SuspiciousLabel]", texts: Texts, place: Path
 ) -> Iterator[RenderableType]:
     """Yield a table of suspicious labels, the reasons, and the command to correct the first."""
-    if not found:
+    if not doubts:
         yield Text(
             "No label disagrees with the others: for none is another class likelier. The label of "
             "a class with a single one is not checked."
@@ -158,13 +158,13 @@ def audit_table(
     for heading in ("node", "label", "suggested"):
         table.add_column(heading, overflow="fold", min_width=len("suggested"))
     text_cells = add_text_column(table, texts, TEXT_WIDTH)
-    for suspicious, text in zip(found, text_cells, strict=True):
+    for suspicious, text in zip(doubts, text_cells, strict=True):
         names = map(escape, (str(suspicious.node), suspicious.label, suspicious.suggested))
         table.add_row(*names, *text)
     yield table
-    for suspicious in found:
+    for suspicious in doubts:
         yield Text(f"{suspicious.node}: {suspicious.reason}")
-    first = found[0]
+    first = doubts[0]
     yield Text("To correct a label:")
     command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
     yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)

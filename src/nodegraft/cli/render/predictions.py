@@ -35,7 +35,7 @@ SET_SHOWN = 4
 
 
 def predictions_table(
-    answers: "Predictions", texts: Texts, left: int = 0, width: int = 80
+    answers: "Predictions", texts: Texts, remaining: int = 0, width: int = 80
 ) -> RenderableType:
     """Return a table with a row for each node: class, confidence, probability and known.
 
@@ -44,7 +44,7 @@ def predictions_table(
     class. On a narrow terminal, the text column is omitted first, then alternative classes.
 
     Args:
-        left: Number of further nodes that are not shown.
+        remaining: Number of further nodes that are not shown.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))
@@ -73,8 +73,8 @@ def predictions_table(
         elif any(cells):
             dropped.append("other classes" if title == "others" else "prediction sets")
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
-    shown = texts if has_room else [None] * len(answers)
-    text_cells = add_text_column(table, shown, TEXT_WIDTH)
+    row_texts = texts if has_room else [None] * len(answers)
+    text_cells = add_text_column(table, row_texts, TEXT_WIDTH)
     numbers = (answers.confidence, answers.probability, answers.known)
     for row, node in enumerate(answers.nodes):
         table.add_row(
@@ -84,7 +84,9 @@ def predictions_table(
             *(escape(cells[row]) for cells in extra),
             *text_cells[row],
         )
-    more = f"{left:,} more: write all with --parquet predictions.parquet." if left else None
+    more = (
+        f"{remaining:,} more: write all with --parquet predictions.parquet." if remaining else None
+    )
     no_room = NO_ROOM.format(" and the ".join(dropped)) if dropped else None
     notes = more, no_room, answers.note, answers.rows_note, answers.sets_note
     return Group(table, *(Text(line) for line in notes if line))
@@ -148,6 +150,6 @@ def _set_text(names: tuple[str, ...]) -> str:
     >>> _set_text(("a", "b", "c", "d", "e"))
     'a, b, c, d and 1 more'
     """
-    shown = ", ".join(names[:SET_SHOWN])
+    text = ", ".join(names[:SET_SHOWN])
     more = len(names) - SET_SHOWN
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return f"{text} and {more:,} more" if more > 0 else text

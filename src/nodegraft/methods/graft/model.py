@@ -226,10 +226,10 @@ class Graft(Derived[Derivation]):
             kept_labels=self.kept_labels,
             listener=self.listener,
         )
-        left = rounds[0].signals
+        remaining = rounds[0].signals
         diffusion = [signal for signal in evidence.signals if signal.kind == "diffusion"]
-        self.times_ = self.times_[[signal in left for signal in diffusion]]
-        if not any(signal.kind == "edge types" for signal in left):
+        self.times_ = self.times_[[signal in remaining for signal in diffusion]]
+        if not any(signal.kind == "edge types" for signal in remaining):
             self.block_types_ = {}
         return stages, rounds
 

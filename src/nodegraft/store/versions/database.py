@@ -56,7 +56,7 @@ def database_url(folder: Path, database: str | None) -> str | URL:
     return database or URL.create("sqlite", database=str((folder / DATABASE_FILES[0]).absolute()))
 
 
-def connected(url: str | URL, create: bool = False) -> Engine:
+def connect(url: str | URL, create: bool = False) -> Engine:
     """Return a database engine whose commits survive a power failure.
 
     Args:

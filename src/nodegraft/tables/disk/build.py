@@ -105,7 +105,7 @@ def build_graph(
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
     check_key_type(key_type)
-    chosen = FeatureChoice.of(
+    choice = FeatureChoice.of(
         text=text,
         features=features,
         categories=categories,
@@ -125,24 +125,24 @@ def build_graph(
         "key_type": key_type,
         "columns": columns,
         "directed": one_way,
-        "chosen": chosen.to_json(),
+        "chosen": choice.to_json(),
         "delimiter": delimiter,
     }
     # Use half of the limit, because a table batch and the records to sort are in memory at once.
     memory //= 2
-    table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
-    joined = None
+    table = stream_source(nodes, "nodes", memory, (*choice.text_columns, key), delimiter)
+    edge_table = None
     if edges is not None:
-        joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
-    chosen = chosen.expanded(table, (key, LABEL))
+        edge_table = stream_source(edges, "edges", memory, columns.texts, delimiter)
+    choice = choice.expanded(table, (key, LABEL))
     # Check column names before the slow steps, so that a wrong name is reported immediately.
-    require_columns([(table, (key, *chosen.columns)), (joined, columns)])
+    require_columns([(table, (key, *choice.columns)), (edge_table, columns)])
     if not len(table):
         key_column(table, key)
-    table, joined = in_one_key_type([(table, (key,)), (joined, columns.ends)], key_type)
+    table, edge_table = in_one_key_type([(table, (key,)), (edge_table, columns.ends)], key_type)
     try:
         build = _Build(BuildFolder(Path(folder), request), table, key, memory, repair, listener)
-        return build.run(chosen, joined, columns, one_way)
+        return build.run(choice, edge_table, columns, one_way)
     except OSError as error:
         raise CheckpointError(
             f"{folder} cannot be written: {error}. Run the same build again to resume."
@@ -178,7 +178,7 @@ class _Build:
 
     def run(
         self,
-        chosen: FeatureChoice,
+        choice: FeatureChoice,
         edges: SourceTable | None,
         columns: EdgeColumns,
         directed: bool | Iterable[str],
@@ -187,22 +187,24 @@ class _Build:
         folder, problems = self._folder, Problems()
         keys = self._reported(folder.finished("keys") or self._write_keys())
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
-        found = mapped_keys(folder, keys.arrays)
+        node_keys = mapped_keys(folder, keys.arrays)
         # Run all steps before any error is raised, so that it lists the problems of all tables.
         with problems.collect():
-            recipe = self._recipe(chosen)
-            written = folder.finished("features") or self._write_features(recipe, found)
-            features = self._reported(written)
+            recipe = self._recipe(choice)
+            features = self._reported(
+                folder.finished("features") or self._write_features(recipe, node_keys)
+            )
         with problems.collect():
-            written = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
-            joined = self._reported(written)
+            edge_step = self._reported(
+                folder.finished("edges") or self._write_edges(node_keys, edges, columns, directed)
+            )
         raise_problems(problems, self._findings, self._repair)
-        sizes = len(found), recipe.num_features
-        count = len(self._table), joined.document["num_edges"], recipe.num_features
+        count = len(self._table), edge_step.document["num_edges"], recipe.num_features
         report = DataReport(*count, tuple(self._findings))
         report.require_usable(self._repair)
-        arrays = {**keys.arrays, **features.arrays, **joined.arrays}
-        relations = tuple(joined.document["relations"])
+        arrays = {**keys.arrays, **features.arrays, **edge_step.arrays}
+        relations = tuple(edge_step.document["relations"])
+        sizes = len(node_keys), recipe.num_features
         folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
         return Tables(load_graph(folder.place), report)
 
@@ -224,11 +226,11 @@ class _Build:
         batches = (stored_keys(batch, self._key) for batch in table.batches(self._key))
         return write_keys(self._folder, batches, len(table), self._memory, self._listener)
 
-    def _recipe(self, chosen: FeatureChoice) -> FeatureRecipe:
+    def _recipe(self, choice: FeatureChoice) -> FeatureRecipe:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(place, *chosen.fitted(self._table, self._key).state())
+            write_bundle(place, *choice.fitted(self._table, self._key).state())
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 
@@ -245,11 +247,11 @@ class _Build:
     ) -> Step:
         expected = 0 if table is None else len(table)
         sorter = EdgeSorter(self._folder, len(keys), columns, directed, self._memory, expected)
-        done = 0
+        number = 0
         for batch in () if table is None else table.batches(*filter(None, columns)):
             sorter.add(read_edges(batch, columns, keys))
-            done += len(batch)
-            self._listener.step("edges", done, expected)
+            number += len(batch)
+            self._listener.step("edges", number, expected)
         arrays, relations, num_edges, findings = sorter.write()
         return self._finish("edges", arrays, findings, relations=relations, num_edges=num_edges)
 

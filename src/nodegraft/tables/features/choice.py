@@ -106,8 +106,8 @@ class FeatureChoice:
             excluded: Names of columns that globs must not match, such as key and label columns.
         """
 
-        def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(matching(wanted, table.column_names, excluded))
+        def found(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(matching(columns, table.column_names, excluded))
 
         return replace(
             self,

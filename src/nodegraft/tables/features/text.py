@@ -119,18 +119,18 @@ class TextVectoriser:
         """Return an unfitted vectoriser with the same options."""
         return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "TextVectoriser":
         """Return a vectoriser with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Boolean mask of the words to keep; at least one word must be kept.
+            is_kept: Boolean mask of the words to keep; at least one word must be kept.
         """
-        if not kept.any():
+        if not is_kept.any():
             raise DataError("No word would be left.")
         arrays, document = self.state()
-        words = list(compress(self.words, kept))
+        words = list(compress(self.words, is_kept))
         return self.from_state(
-            {name: array[kept] for name, array in arrays.items()}, {**document, "words": words}
+            {name: array[is_kept] for name, array in arrays.items()}, {**document, "words": words}
         )
 
     @property
@@ -192,23 +192,23 @@ class TextColumns(ColumnEncoder):
         Args:
             vectoriser: Unfitted vectoriser, which this call fits.
         """
-        parts = (joined(batch, columns) for batch in table.batches(*columns))
+        parts = (joined_texts(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
         """Return a TF-IDF row for each table row."""
-        matrix = self.vectoriser.transform(joined(table, self.columns))
+        matrix = self.vectoriser.transform(joined_texts(table, self.columns))
         empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no known word"
         return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "TextColumns":
         """Return an encoder with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Boolean mask of the words to keep.
+            is_kept: Boolean mask of the words to keep.
         """
-        return TextColumns(self.columns, self.vectoriser.keeping(kept))
+        return TextColumns(self.columns, self.vectoriser.keeping(is_kept))
 
     @property
     def feature_names(self) -> list[str]:
@@ -226,7 +226,7 @@ class TextColumns(ColumnEncoder):
         return cls(tuple(document["columns"]), TextVectoriser.from_state(arrays, document))
 
 
-def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
+def joined_texts(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
     """Join the texts of several columns to one text per row; missing texts count as empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]
