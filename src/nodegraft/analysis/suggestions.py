@@ -18,7 +18,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""Minimum number of unlabelled nodes to consider: in total, and per suggestion."""
+"""Sample size of unlabelled nodes: ``CANDIDATES``, or ``FOR_EACH`` per suggestion if more."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
@@ -69,7 +69,7 @@ def _centres(
     with warnings.catch_warnings():
         # Almost equal vectors give fewer groups than requested; ignore the warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # Add a small weight, because weights must not all be 0 if every prediction is certain.
+        # If every prediction is certain, all weights are 0, so add a small number.
         groups.fit(vectors, sample_weight=weights + 1e-9)
     distances = groups.transform(vectors)
     for group in range(count):
