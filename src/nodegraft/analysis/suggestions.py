@@ -17,7 +17,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""Minimum number of unlabelled nodes to consider: in total, and per suggestion."""
+"""Sample size of unlabelled nodes: ``CANDIDATES``, or ``FOR_EACH`` per suggestion if more."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
@@ -73,7 +73,7 @@ def group_representatives(
     """
     # Nodes with equal vectors cannot be in different groups, so there may be fewer groups.
     count = min(count, len(np.unique(vectors, axis=0)))
-    # Add a small weight, because weights must not all be 0 if every prediction is certain.
+    # If every prediction is certain, all weights are 0, so add a small number.
     distances = _distances_to_centres(vectors, weights + 1e-9, count)
     group_of = distances.argmin(axis=1)
     for group in range(count):
