@@ -73,7 +73,7 @@ class Preview(Tabular):
     """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
     before: CorrectCounts
-    """Correct predictions before the change, for held-out nodes of classes in both versions."""
+    """Correct predictions before the change, for held-out nodes whose class is in both versions."""
 
     after: CorrectCounts
     """Correct predictions after the change, for the same held-out nodes."""

@@ -65,7 +65,7 @@ class GraphAny(Derived[channels.Floats]):
     """Number of labels of each class to which a training step fits the channels."""
 
     batch: PositiveInt = 128
-    """Number of other labelled nodes that a training step predicts."""
+    """Maximum number of labelled nodes that a training step predicts, besides those it fits."""
 
     steps: NonNegativeInt = 1000
     """Number of training steps of the network; 0 keeps the initial weights."""

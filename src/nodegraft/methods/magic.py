@@ -125,8 +125,9 @@ class Magic(KernelHead):
 def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
     r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from labelled edges.
 
-    Labelled edges join two labelled nodes. One random edge is added to the observed edges, so that
-    both numbers are finite. Both are 0 without labelled edges.
+    Labelled edges join two labelled nodes. The counts include one additional edge, which is within
+    a class with the probability of a random edge, so that both numbers are finite. Both are 0 if
+    no edge is labelled, or all labelled edges are within one class.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)

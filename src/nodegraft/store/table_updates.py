@@ -168,7 +168,8 @@ def _measured(before: State, after: State, last: Promotion | None) -> dict[str, 
     """Return the measurements of a new version; refuse a promotion if held-out accuracy drops.
 
     Args:
-        last: The last promotion if the new version goes live at once; None otherwise.
+        last: The last promotion; None if the new version does not go live at once. Accuracy is
+            only checked with a promotion.
     """
     diff = compare(before, after)
     if last:

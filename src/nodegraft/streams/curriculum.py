@@ -68,8 +68,8 @@ class Curriculum:
         remaining, out = {}, {}
         for name, rows in train.items():
             shuffled = seeds.generator("early stopping", name).permutation(rows)
-            # Hold out the same share of nodes as the strict protocol; none of classes with up to
-            # three nodes.
+            # Hold out the same share of nodes as the strict protocol. Classes with at most three
+            # nodes keep all of them for training.
             count = int(rows.size * HELD_OUT / (TRAIN + HELD_OUT))
             out[name], remaining[name] = shuffled[:count], shuffled[count:]
         return NodeLabels(remaining), NodeLabels(out)

@@ -28,6 +28,7 @@ from nodegraft.tables.data_report import DataReport, Finding, finding, require_u
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
@@ -80,7 +81,7 @@ def read_tables(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
@@ -176,7 +177,7 @@ def read_tables(
         if label_table is not None:
             known, label_findings = labels_in(label_table, keys, owner, label)
             findings += label_findings
-    _raise_all(problems, findings, repair)
+    raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
@@ -271,7 +272,7 @@ def grow_tables(
     with problems.collect():
         edge_rows = read_edges(edge_table, columns, together)
         findings += edge_rows.findings
-    _raise_all(problems, findings, repair)
+    raise_problems(problems, findings, repair)
     count = len(together), edge_rows.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
@@ -281,7 +282,7 @@ def grow_tables(
     return Tables(grown, report, texts)
 
 
-def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
+def raise_problems(problems: Problems, findings: list[Finding], repair: bool) -> None:
     """Raise a single error for all problems and for all findings whose data must be corrected."""
     if problems:
         with problems.collect():

@@ -50,7 +50,7 @@ class ClassSuccession:
         return cls({name: some for name, some in successors.items() if some})
 
     def of(self, name: str) -> frozenset[str]:
-        """Return the classes that continue an old class; by default the class itself."""
+        """Return the classes that a class was renamed, merged or split into; else itself."""
         return self._successors.get(name, frozenset((name,)))
 
     def continues(self, old: str, new: str) -> bool:

@@ -7,6 +7,7 @@ import typer
 
 from nodegraft.analysis.results.versions import Comparison
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.problems import Problems
 from nodegraft.cli.changes import comparison, edit_labels, make_version, open_store
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
@@ -45,7 +46,7 @@ def add(
     return edit_labels(
         place,
         "add",
-        lambda store: {"classes": labels_from(store, labels)} | below,
+        lambda store, problems: {"classes": labels_from(store, labels, problems)} | below,
         options,
         terminal,
         force_name,
@@ -59,7 +60,11 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
         place: StorePlace, labels: LabelOptions, options: EditOptions, terminal: Terminal
     ) -> EditOutput:
         return edit_labels(
-            place, action, lambda store: {argument: labels_from(store, labels)}, options, terminal
+            place,
+            action,
+            lambda store, problems: {argument: labels_from(store, labels, problems)},
+            options,
+            terminal,
         )
 
     function.__doc__ = summary
@@ -77,7 +82,7 @@ def unlabel(
     return edit_labels(
         place,
         "unlabel",
-        lambda store: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
+        lambda store, _: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
         options,
         terminal,
     )
@@ -132,7 +137,7 @@ def split(
 ) -> EditOutput:
     """Split a class into several; labels not assigned to a part are removed."""
 
-    def arguments(store: "Store") -> dict[str, Any]:
+    def arguments(store: "Store", _: Problems) -> dict[str, Any]:
         keys_of_parts = {}
         for part in parts:
             part_name, equals, keys = part.rpartition("=")

@@ -70,7 +70,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return for how many of the given nodes no valid row is cached.
+        """Return the number of given nodes that have no valid cached row.
 
         Args:
             nodes: Node numbers, each once.

@@ -233,8 +233,8 @@ class SpreadRows:
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        # Compute dense rows once, and use them for lengths, too. Unlike sparse rows, they do not
-        # become larger with each hop.
+        # Compute dense rows once, for the lengths below and for later products. Sparse rows are not
+        # stored, because each hop adds non-zero numbers to them.
         self._dense: list[Any] | None = None
         if not features.view.has_sparse_features:
             self._dense = list(features.raw(rows))

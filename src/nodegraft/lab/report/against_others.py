@@ -1,4 +1,4 @@
-"""Comparison of one method with all others on each graph, paired by seed, and its figure."""
+"""Compare one method with all others on each graph, in pairs of runs with the same seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -65,7 +65,7 @@ class Recommendation:
 
     @cached_property
     def groups(self) -> Groups:
-        """Groups that may be compared: strict runs, without upper references."""
+        """Groups of runs that may be compared, as :func:`comparable_groups` returns them."""
         return comparable_groups(self.all_groups)
 
     @property

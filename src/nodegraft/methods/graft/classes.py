@@ -25,7 +25,7 @@ CACHED_NUMBERS = 2**26
 
 
 class LabelMeans:
-    """Cache of the mean feature rows of sets of labels, for each layer of one graph.
+    """Cache of the mean feature row of each set of labelled nodes, for each layer of a graph.
 
     Args:
         features: Propagated features of all nodes.

@@ -1,4 +1,4 @@
-"""Practice on known classes: fits signal weights, the open-set score and confidence."""
+"""Fit signal weights, open-set score and confidence in episodes of known classes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -23,7 +23,7 @@ TIMES = (2.0, 8.0, 32.0, 128.0)
 """Diffusion times; heat reaches more distant nodes at longer times."""
 
 NEAR_TIMES = 2
-"""Number of diffusion times at which heat stays near the labels."""
+"""Number of short times at the start of ``TIMES``: diffusion stays near the labelled nodes."""
 
 SIMILARITY, HEAT, DIRECTED, WORDS, RIDGE, SCARCE = 10.0, 0.6, 0.5, 0.2, 1.0, 0.4
 """Default weights of cosines, diffusion, cosines by direction, words, regression and the term for

@@ -158,8 +158,9 @@ def _scaled(
 ) -> tuple[NDArray[np.float64], list[tuple[Signals, NDArray[np.int64], NDArray[np.float64]]]]:
     """Return the standard deviation of each signal, and the scaled data of each round.
 
-    The data of a round are its signals divided by the standard deviation (signal x pair), the
-    targets, and the weight of each node.
+    The data of a round are three arrays: the signals, centred for each node and divided by the
+    standard deviation, with a column for each pair of a node and a class; the targets; and the
+    weight of each node.
     """
     centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
     spread = np.sqrt(np.mean([(signals**2).mean(axis=(1, 2)) for signals in centred], axis=0))

@@ -261,8 +261,8 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
     """Return macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
 
     Args:
-        network: Network that learns the classes of each session; its weights do not change.
-        sessions: Sessions of a rehearsal, in order.
+        network: Network that stores the classes of each session; its weights stay fixed.
+        sessions: Practice sessions made of known classes, in order.
     """
     names: list[str] = []
     memory: Any = None

@@ -14,6 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.problems import Problems
 from nodegraft.graph.disk.mapped import Manifest
 from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
@@ -31,11 +32,12 @@ from nodegraft.tables.disk.keys import mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
-from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.read import Tables, raise_problems, repeated_keys
 from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -60,7 +62,7 @@ def build_graph(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
@@ -182,29 +184,34 @@ class _Build:
         directed: bool | Iterable[str],
     ) -> Tables:
         """Run all unfinished build steps, then open the finished graph."""
-        folder = self._folder
-        keys = folder.finished("keys") or self._write_keys()
+        folder, problems = self._folder, Problems()
+        keys = self._reported(folder.finished("keys") or self._write_keys())
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
-        self._report(keys)
-        node_keys, recipe = mapped_keys(folder, keys.arrays), self._recipe(choice)
-        features = folder.finished("features") or self._write_features(recipe, node_keys)
-        self._report(features)
-        edge_step = folder.finished("edges") or self._write_edges(
-            node_keys, edges, columns, directed
-        )
-        report = self._report(edge_step, edge_step.document["num_edges"], recipe.num_features)
+        node_keys = mapped_keys(folder, keys.arrays)
+        # Run all steps before any error is raised, so that it lists the problems of all tables.
+        with problems.collect():
+            recipe = self._recipe(choice)
+            features = self._reported(
+                folder.finished("features") or self._write_features(recipe, node_keys)
+            )
+        with problems.collect():
+            edge_step = self._reported(
+                folder.finished("edges") or self._write_edges(node_keys, edges, columns, directed)
+            )
+        raise_problems(problems, self._findings, self._repair)
+        count = len(self._table), edge_step.document["num_edges"], recipe.num_features
+        report = DataReport(*count, tuple(self._findings))
+        report.require_usable(self._repair)
         arrays = {**keys.arrays, **features.arrays, **edge_step.arrays}
         relations = tuple(edge_step.document["relations"])
         sizes = len(node_keys), recipe.num_features
         folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
         return Tables(load_graph(folder.place), report)
 
-    def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a build step to the report, and check whether data is usable."""
+    def _reported(self, step: Step) -> Step:
+        """Add the findings of a build step to the report; return the step."""
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
-        report = DataReport(len(self._table), edges, features, tuple(self._findings))
-        report.require_usable(self._repair)
-        return report
+        return step
 
     def _write_keys(self) -> Step:
         arrays, repeated = self._keys_of(self._table)
@@ -212,7 +219,6 @@ class _Build:
         if repeated.size:
             named = mapped_keys(self._folder, arrays).array_at(repeated)
             findings = repeated_keys(self._table, self._key, repeated, named)
-            DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(self._repair)
             arrays, _ = self._keys_of(self._table.without(repeated))
         return self._finish("keys", arrays, findings, dropped=repeated.tolist())
 

@@ -23,7 +23,13 @@ from nodegraft.tables.features.embedded import EmbeddedText
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
-from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined_texts
+from nodegraft.tables.features.text import (
+    FEWEST_DOCUMENTS,
+    TextColumns,
+    TextVectoriser,
+    joined_texts,
+    refuse_unused_options,
+)
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.node_texts import NodeTexts
 
@@ -69,7 +75,7 @@ class FeatureRecipe:
         features: str | Iterable[str] = (),
         categories: str | Iterable[str] = (),
         encoder: str | Iterable[str] = TFIDF,
-        min_documents: int = 3,
+        min_documents: int = FEWEST_DOCUMENTS,
         stop_words: Literal["english"] | None = None,
     ) -> "FeatureRecipe":
         """Fit encoders on a node table.
@@ -88,7 +94,9 @@ class FeatureRecipe:
                 words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
-        texts, numeric = column_names(text), column_names(features)
+        texts, numeric, names = column_names(text), column_names(features), column_names(encoder)
+        if not texts or TFIDF not in names:
+            refuse_unused_options(min_documents, stop_words)
         lists = [name for name in numeric if is_list(source.column(name))]
         numbers = tuple(name for name in numeric if name not in lists)
         encoders: list[ColumnEncoder] = []
@@ -96,7 +104,7 @@ class FeatureRecipe:
         with problems.collect():
             if texts:
                 words = TextVectoriser(min_documents, stop_words=stop_words)
-                encoders += _text_encoders(source, texts, column_names(encoder), words)
+                encoders += _text_encoders(source, texts, names, words)
         with problems.collect():
             if numbers:
                 encoders.append(NumberColumns.fit(source, numbers))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.tables.columns import SourceTable
@@ -25,6 +25,20 @@ WORD = r"(?u)[^\W\d_]{2,}"
 """Regular expression of a word: two or more letters of any script. Digits are excluded because they
 say little about a topic.
 """
+
+
+FEWEST_DOCUMENTS = 3
+"""Default of ``min_documents``."""
+
+
+def refuse_unused_options(min_documents: int, stop_words: str | None) -> None:
+    """Refuse options of TF-IDF that differ from their defaults, where no TF-IDF is computed."""
+    if (min_documents, stop_words) != (FEWEST_DOCUMENTS, None):
+        raise ParameterError(
+            "min_documents=… (--min-documents) and stop_words=… are options of the text encoder "
+            "tfidf, which is not used here: leave them out, or give columns of text (--text) and "
+            "encoder='tfidf' (--encoder tfidf)."
+        )
 
 
 class TextVectoriser:
@@ -43,7 +57,7 @@ class TextVectoriser:
 
     def __init__(
         self,
-        min_documents: int = 3,
+        min_documents: int = FEWEST_DOCUMENTS,
         use_idf: bool = True,
         stop_words: Literal["english"] | None = None,
     ) -> None:

@@ -219,8 +219,8 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
 
 
 def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
-    # Weights are 32-bit floats. Tolerate rounding errors, so that equal weights are not drawn as
-    # small.
+    # Weights are 32-bit floats. Tolerate rounding errors, so that a weight equal to `equal_weight`
+    # does not get the colour of smaller weights.
     colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
     axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)
