@@ -80,7 +80,7 @@ def scored(state: State, truth: NodeLabels, rows: IntArray) -> Record:
     """Return accuracy and macro accuracy on some nodes."""
     asked = {name: state.graph.keys_of(np.intersect1d(own, rows)) for name, own in truth.items()}
     found = count_correct(state, {name: tuple(keys) for name, keys in asked.items() if keys})
-    recalls = [found.recall(name) for name in found.asked]
+    recalls = [found.recall(name) for name in found.totals]
     return {"accuracy": round(found.accuracy or 0.0, 5), "recall": round(np.mean(recalls), 5)}
 
 

@@ -81,7 +81,7 @@ def test_every_class_is_on_the_map(state: State, monkeypatch: pytest.MonkeyPatch
     assert found.rows[:60].tolist() == fair.rows.tolist()
     assert found.rows.size == np.unique(found.rows).size <= 68
     on_it = set(state.graph.keys_of(found.rows))
-    assert all(set(one.taught[:2]) <= on_it for one in state.labels.values())
+    assert all(set(one.training[:2]) <= on_it for one in state.labels.values())
     assert found.places.shape == (found.rows.size, 2)
     assert with_more(state, found) is found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_wrong_inputs import invoke, made, tables
+from tests.store.small import made as small_store
 
 __all__ = ["made"]
 
@@ -15,6 +16,21 @@ __all__ = ["made"]
 def folder(made: Path, tmp_path: Path) -> Path:
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path
+
+
+def test_evaluate_shows_the_class_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store, _ = small_store(tmp_path / "small")
+    store.move({"class-00": "one", "class-01": "one"})
+    store.close()
+    line = "evaluate small --method sgc-mean --seeds 1"
+    shown = run(tmp_path, line)
+    assert "In the class tree" in shown
+    assert "branch, %" in shown
+    (method,) = json.loads(run(tmp_path, f"{line} --json"))["methods"]
+    assert set(method["tree"]) == {
+        *("leaf_accuracy", "wrong_branch", "coverage", "ancestor_accuracy")
+    }
 
 
 def run(folder: Path, line: str) -> str:
@@ -54,3 +70,24 @@ def test_move_and_add_below_a_parent(folder: Path) -> None:
     found = json.loads(run(folder, "classes shop --version 5 --json"))
     assert [own["parent"] for own in found["classes"]] == [None, None]
     assert found["groups"] == []
+
+
+def test_predictions_back_off_to_a_parent(folder: Path) -> None:
+    run(folder, "settings shop world=closed")
+    plain = json.loads(run(folder, "predict shop --all --ignore-labels --json"))["predictions"]
+    assert "leaf" not in plain[0]
+    run(folder, "move shop hats shoes --parent wear --promote")
+    # No class reaches this threshold alone, and together they have all of the probability.
+    least = (1.0 + max(row["confidence"] for row in plain)) / 2.0
+    line = f"predict shop --all --ignore-labels --min-confidence {least}"
+    found = json.loads(run(folder, f"{line} --json"))["predictions"]
+    reasons = [row["reason"] for row in found]
+    assert {(row["reason"], row["class"], row["depth"]) for row in found} == {
+        ("ancestor", "wear", 0)
+    }
+    assert [row["leaf"] for row in found] == [row["class"] for row in plain]
+    shown = run(folder, f"{line} --top 2")
+    assert "wear" in shown
+    told = run(folder, f"{line} --csv out.csv")
+    assert f"{reasons.count('ancestor')} with an ancestor of the best class" in told
+    assert (folder / "out.csv").read_text().splitlines()[0].endswith('"leaf","depth"')

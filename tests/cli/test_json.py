@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -123,7 +123,9 @@ def undescribed(value: Any, kind: Any, path: str = "") -> list[str]:
     if is_dataclass(kind):
         own: Any = kind
         types = {field.name.rstrip("_"): field.type for field in fields(own)}
-        wrong = [f"{path}.{name}" for name in {*types} ^ {*value}]
+        # Fields with a default are those that only some stores have.
+        optional = {field.name for field in fields(own) if field.default is not MISSING}
+        wrong = [f"{path}.{name}" for name in ({*types} ^ {*value}) - (optional - {*value})]
         assert set(described_fields(own)) == set(types)
         return wrong + [
             bad

@@ -54,6 +54,7 @@ STARTS = {
     "docs/index.md": Start(tables=True),
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
     "docs/explanation/hag-meta.md": Start(tables=True, results=True),
+    "docs/how-to/class-tree.md": Start(FIRST_STORE),
     "docs/how-to/client.md": Start(SHOP),
     "docs/how-to/dagster.md": Start(SHOP),
     "docs/how-to/databases.md": Start(tables=True),

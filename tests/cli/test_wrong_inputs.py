@@ -39,6 +39,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "broken.parquet").write_bytes(b"PAR1 broken")
     parquet.write_table(pa.table({"id": ["x9"], "class": ["hats"]}), folder / "strangers.parquet")
     parquet.write_table(pa.table({"a": ["x9"], "b": ["hats1"]}), folder / "dangling.parquet")
+    more = {"key": ["x9", "hats9"], "label": ["caps", "hats"]}
+    parquet.write_table(pa.table(more), folder / "more.parquet")
     twice = {name: [*values, values[0]] for name, values in NODES.items()}
     parquet.write_table(pa.table(twice), folder / "twice.parquet")
     done = invoke(folder, f"init shop {tables()}")
@@ -88,6 +90,7 @@ WRONG = {
     "add shop --class hats --nodes hats7": "already has the class 'hats'",
     "add shop --class x --nodes hats7 --labels labels.parquet": "not both",
     "add shop --labels labels.parquet --key node --label class": "no column 'node'",
+    "add shop --labels more.parquet": "2 problems.*not in the table of nodes.*has the class 'hats'",
     "label shop --class hts --nodes hats7": "has no class 'hts'",
     "label shop --class hats --nodes shoes1": "already has the label 'shoes'",
     "relabel shop --class shoes --nodes hats9": "'hats9' has no label",

@@ -292,7 +292,7 @@ def test_a_listener_may_not_teach_the_model_it_watches() -> None:
         def step(self, stage: str, done: int, total: int, **numbers: float) -> None:
             model.add_classes(GRAPH, {"other": ["n5"]})
 
-    with pytest.raises(ParameterError, match="is being taught"):
+    with pytest.raises(ParameterError, match="is learning"):
         model.add_classes(GRAPH, {"middle": ["n9"]}, listener=Meddler())
     model.add_classes(GRAPH, {"middle": ["n9"]})
     assert model.classes_ == ("low", "high", "middle")

@@ -144,7 +144,7 @@ class Plain:
 
     def unlabel(self, labels: StoreLabels, keys: list[Key]) -> "Plain | None":
         if not self.owned.issuperset(keys) or any(
-            set(one.taught) <= set(keys) for one in labels.values()
+            set(one.training) <= set(keys) for one in labels.values()
         ):
             return None
         left = {name: owned.difference(keys) for name, owned in self.classes.items()}
@@ -248,8 +248,8 @@ def check_roles(before: StoreLabels, after: StoreLabels, change: Change) -> None
         more = min(len(fresh), max(0, wanted - len(checking)))
         assert checking <= set(one.held_out)
         assert len(one.held_out) == len(checking) + more
-        assert set(one.taught).isdisjoint(one.held_out)
-        assert one.taught
+        assert set(one.training).isdisjoint(one.held_out)
+        assert one.training
 
 
 class LabelsMachine(RuleBasedStateMachine):

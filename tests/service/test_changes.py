@@ -111,3 +111,26 @@ def test_an_exact_key_is_found_first(client: TestClient) -> None:
 def test_groups_that_may_be_a_class_are_suggested(client: TestClient) -> None:
     found = client.get("/v1/suggest/classes").json()
     assert (found["model_version"], found["groups"]) == (1, [])
+
+
+def test_predictions_back_off_over_http(tmp_path: Path) -> None:
+    make_of_tables(tmp_path / "shop")
+    with asked(tmp_path / "shop") as client:
+        keys = [f"hats{number}" for number in range(12)]
+        plain = client.post("/v1/predict", json={"keys": keys, "ignore_labels": True}).json()
+        assert "leaf" not in plain["predictions"][0]
+        move = {"action": "move", "parents": {"hats": "wear", "shoes": "wear"}}
+        assert client.post("/v1/changes", json=move).status_code == 201
+        known = min(row["known"] or 1.0 for row in plain["predictions"])
+        shares = [row["confidence"] for row in plain["predictions"]]
+        least = (known + max(shares)) / 2.0
+        request = {"keys": keys, "min_confidence": least, "ignore_labels": True}
+        found = client.post("/v1/predict?version=2", json=request).json()["predictions"]
+    assert {row["leaf"] for row in found} == {row["class"] for row in plain["predictions"]}
+    answers = {(row["reason"], row["class"], row["depth"]) for row in found}
+    assert ("ancestor", "wear", 0) in answers
+    assert answers <= {
+        ("ancestor", "wear", 0),
+        ("prediction", "hats", 1),
+        ("below_confidence", None, None),
+    }

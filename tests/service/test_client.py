@@ -15,6 +15,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.client import AsyncClient, Client, ServiceError, tables
 from nodegraft.client.calls import Call
 from nodegraft.client.client import outcome
+from nodegraft.service.auth import limits
 from nodegraft.store.store import Store
 from tests.service.running import Running, free_port, running
 from tests.service.served import make_of_tables
@@ -105,6 +106,10 @@ def test_a_table_has_the_values_of_json(service: Running, monkeypatch: pytest.Mo
             return await client.predict_table(keys, top=2, coverage=0.9)
 
     assert asyncio.run(ask()).equals(table)
+
+
+def test_client_and_service_have_the_same_limit() -> None:
+    assert tables.MAX_KEYS == limits.MAX_KEYS
 
 
 def test_the_rows_of_a_table_are_of_one_version() -> None:

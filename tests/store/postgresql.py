@@ -58,7 +58,7 @@ class Server:
         began = monotonic()
         while True:
             try:
-                return self.connected().close()
+                return self.connect().close()
             except psycopg.OperationalError:
                 if monotonic() - began > LONGEST or self._process.poll() is not None:
                     raise
@@ -83,7 +83,7 @@ class Server:
     def new_database(self, template: str = "template1") -> str:
         """The name of a new one, which may be a copy of another."""
         name = f"store_{next(self._numbers)}"
-        with self.connected() as connection:
+        with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
@@ -101,7 +101,7 @@ class Server:
         (twin / "store.json").write_text(settings.replace(old, self.url(name)))
         return twin
 
-    def connected(self, database: str = "postgres") -> "psycopg.Connection[Any]":
+    def connect(self, database: str = "postgres") -> "psycopg.Connection[Any]":
         """To a database, by its name or its URL."""
         name = make_url(database).database if ":" in database else database
         return psycopg.connect(

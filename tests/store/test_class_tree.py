@@ -1,7 +1,10 @@
 """Parents of classes in a store: they are stored, changed, previewed and undone; scores are not."""
 
+import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -9,6 +12,7 @@ from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import ClassNameError, MissingColumnError, SimilarNameError, StoreError
 from nodegraft.store.store import Store
+from tests.store import on_disk
 from tests.store.small import drawn, made
 
 TREE = {"class-00": "first", "class-01": "first", "first": "all"}
@@ -110,3 +114,67 @@ def test_groups_are_renamed_removed_and_become_classes(tmp_path: Path) -> None:
     assert store.state(store.newest).labels.groups == ["all"]
     store.remove(["all"])
     assert parents_in(store) == {"class-00": "front", "class-01": "front"}
+
+
+def rows_of(store: Store, **options: Any) -> list[dict[str, Any]]:
+    return store.predict(version=store.newest, ignore_labels=True, **options).to_rows()
+
+
+def test_without_parents_predictions_are_byte_for_byte_the_same(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "s", method="graft")
+    options: dict[str, Any] = {"top": 3, "min_confidence": 0.9, "coverage": 0.9}
+    before = json.dumps(rows_of(store, **options))
+    fields = "node class label prediction confidence probability known reason top set"
+    assert list(json.loads(before)[0]) == fields.split()
+    store.move(TREE)
+    store.move(dict.fromkeys(TREE))
+    assert json.dumps(rows_of(store, **options)) == before
+
+
+def test_without_a_threshold_a_tree_changes_no_prediction(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "s", method="graft")
+    before = rows_of(store, top=3)
+    store.move(TREE)
+    after = rows_of(store, top=3)
+    for old, new in zip(before, after, strict=True):
+        assert new == {**old, "leaf": old["class"], "depth": new["depth"]}
+        assert new["depth"] == {"class-00": 2, "class-01": 2}.get(str(new["leaf"]), 0)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_predictions_back_off_to_sums(mapped: bool, tmp_path: Path) -> None:
+    store = on_disk.made(tmp_path, mapped=mapped)
+    below = {
+        "first": ["class 0", "class 1"],
+        "all": ["class 0", "class 1", "class 2"],
+    }
+    store.move({"class 0": "first", "class 1": "first", "first": "all", "class 2": "all"})
+    every = store.predict(version=1, top=99, ignore_labels=True)
+    plain = {row["node"]: row for row in every.to_rows()}
+    # Most predictions of this store lack so much confidence.
+    least = float(np.quantile(every.confidence, 0.6))
+    found = rows_of(store, min_confidence=least)
+    for row in found:
+        old = plain[row["node"]]
+        assert row["leaf"] == old["class"]
+        if row["reason"] == "prediction":
+            assert (row["class"], row["confidence"]) == (old["class"], old["confidence"])
+            continue
+        assert old["confidence"] < least
+        shares = {own["class"]: own["probability"] for own in old["top"]}
+        up = {name: sum(shares[own] for own in below[name]) for name in below}
+        known = 1.0 if old["known"] is None else old["known"]
+        good = [
+            name
+            for name, total in up.items()
+            if old["class"] in below[name] and total * known >= least
+        ]
+        assert row["class"] == (good[0] if good else None)
+        assert row["reason"] == ("ancestor" if good else "below_confidence")
+        if good:
+            assert row["probability"] == pytest.approx(up[good[0]])
+            assert row["depth"] == {"first": 1, "all": 0}[good[0]]
+    assert {row["reason"] for row in found} == {"prediction", "ancestor", "below_confidence"}
+    table = store.predict(version=store.newest, min_confidence=least, ignore_labels=True).to_arrow()
+    assert table["leaf"].to_pylist() == [row["leaf"] for row in found]
+    assert table["class"].to_pylist() == [row["class"] for row in found]

@@ -80,8 +80,8 @@ def test_parts_of_a_split_class_are_counted_apart(tmp_path: Path) -> None:
     assert sum(seen.parts.values()) > 60
     # Both parts count as right for a node of either, as before.
     # All that were held out are compared: a split draws nothing.
-    assert seen.before.asked["both"] == 8
-    assert seen.before.asked == seen.after.asked
+    assert seen.before.totals["both"] == 8
+    assert seen.before.totals == seen.after.totals
     assert seen.objections() == []
     assert store.split("both", parts).measures["flipped"] == seen.flipped
     # Parts that are taught by other nodes continue the class, too.

@@ -79,7 +79,7 @@ def test_whether_another_fit_may_pay_follows_what_was_fitted(tmp_path: Path) -> 
     more = {name: keys[9:12] for name, keys in labels.items()}
     store.label(more)
     # From ten labels of a class on, a fifth of them is held out.
-    assert store.last_fit().labels_now == newest(store).labels.num_teaching < 48
+    assert store.last_fit().labels_now == newest(store).labels.num_training < 48
     store.refit()
     fit = store.last_fit()
     assert fit.labels == fit.labels_now
@@ -112,7 +112,7 @@ def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: 
     assert after.labels == before.labels
     # All labels are practised on now, where the first fit knew those of the first classes only.
     fresh = first_state(after.graph, after.labels, "graft", {})
-    fresh.model.set_labels(after.graph, after.labels.taught, after.labels.sessions)
+    fresh.model.set_labels(after.graph, after.labels.training, after.labels.sessions)
     rows = before.graph.rows
     np.testing.assert_array_equal(
         after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)

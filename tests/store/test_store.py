@@ -85,7 +85,7 @@ def test_an_older_change_is_undone_by_itself(tmp_path: Path) -> None:
     alone, _ = made(tmp_path / "alone", method="graft")
     alone.add({second: others})
     kept, wanted = store.state(4), alone.state(2)
-    assert kept.labels[second].taught == wanted.labels[second].taught
+    assert kept.labels[second].training == wanted.labels[second].training
     rows = kept.graph.rows
     np.testing.assert_array_equal(
         kept.model.score_rows(kept.graph, rows), wanted.model.score_rows(wanted.graph, rows)
@@ -111,7 +111,7 @@ def test_classes_are_renamed_merged_split_and_removed(tmp_path: Path) -> None:
     one, two, three, four = store.state().labels
     store.rename(one, "first")
     store.merge([two, three], "both")
-    some = store.state(3).labels["both"].taught
+    some = store.state(3).labels["both"].training
     store.split("both", {"left": some[:8], "right": some[8:]}, intent=Intent(override="a test"))
     store.remove([four])
     assert set(store.state(5).labels) == {"first", "left", "right"}
@@ -172,4 +172,4 @@ def test_what_must_be_fitted_again_is_known_before(tmp_path: Path) -> None:
     cost = store.fit_needed(Change("remove", {"names": [known]}))
     assert cost is not None
     assert cost.method == "sgc-mean"
-    assert cost.labels == sum(map(len, store.state().labels.taught.values())) - 16
+    assert cost.labels == sum(map(len, store.state().labels.training.values())) - 16

@@ -36,10 +36,10 @@ def test_a_class_that_takes_over_is_warned_of(tmp_path: Path) -> None:
 
 def test_the_limit_is_a_tenth_or_twice_the_mean_share() -> None:
     taking = {"a": ChangedClass(examples=5, predicted=41, gained=40)}
-    assert class_warnings(taking, num_classes=5, asked=100)
-    assert not class_warnings(taking, num_classes=4, asked=100)
+    assert class_warnings(taking, num_classes=5, total=100)
+    assert not class_warnings(taking, num_classes=4, total=100)
     ten = {"a": ChangedClass(examples=5, predicted=11, gained=1)}
-    assert class_warnings(ten, num_classes=50, asked=100)
-    assert not class_warnings(ten, num_classes=50, asked=110)
+    assert class_warnings(ten, num_classes=50, total=100)
+    assert not class_warnings(ten, num_classes=50, total=110)
     # It was that large before: nothing is taken over.
-    assert not class_warnings({"a": ChangedClass(5, 60, 0)}, num_classes=50, asked=100)
+    assert not class_warnings({"a": ChangedClass(5, 60, 0)}, num_classes=50, total=100)

@@ -250,7 +250,7 @@ def test_a_preview_says_what_growing_does(mapped: bool, tmp_path: Path) -> None:
     seen = store.preview_grow(nodes, edges)
     assert (seen.changes.added, seen.changes.edges_added, seen.changes.removed) == (1, 1, 0)
     assert seen.predictions is not None
-    assert seen.predictions.asked == 300
+    assert seen.predictions.num_compared == 300
     assert store.newest == 1
     assert "new" not in store.graph().node_keys.values()
     assert store.grow(nodes, edges).detail == seen.changes.to_json()

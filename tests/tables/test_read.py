@@ -722,6 +722,10 @@ def test_column_names_that_are_not_utf8_are_told(tmp_path: Path) -> None:
         ({"stop_words": "german"}, "stop_words must be one of 'english' or none"),
         ({"repair": "no"}, "repair must be true or false"),
         ({"text": (), "recipe": "x"}, "A recipe is a"),
+        ({"encoder": "wordllama", "min_documents": 2}, "tfidf, which is not used here"),
+        ({"encoder": "wordllama", "stop_words": "english"}, "tfidf, which is not used here"),
+        ({"text": (), "features": None, "min_documents": 2}, "tfidf, which is not used here"),
+        ({"text": (), "recipe": FeatureRecipe((), ()), "stop_words": "english"}, "not used here"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], message: str) -> None:

@@ -40,7 +40,7 @@ def probability_bins(
 ) -> tuple[ProbabilityBin, ...]:
     """Group predictions by probability into bins of equal width; omit empty bins.
 
-    >>> [(one.probability, one.count.asked, one.count.right) for one in probability_bins(
+    >>> [(one.probability, one.count.total, one.count.right) for one in probability_bins(
     ...     np.array([0.25, 0.95, 1.0]), np.array([False, True, False]))]
     [(0.25, 1, 0), (0.975, 2, 1)]
     """
@@ -62,9 +62,9 @@ def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
     >>> calibration_error((ProbabilityBin(0.75, AccuracyCount(4, 2)),))
     0.25
     """
-    total = sum(group.count.asked for group in bins)
+    total = sum(group.count.total for group in bins)
     return (
-        sum(abs(group.probability * group.count.asked - group.count.right) for group in bins)
+        sum(abs(group.probability * group.count.total - group.count.right) for group in bins)
         / total
     )
 
@@ -79,7 +79,7 @@ Nodes = Mapping[str, tuple[Key, ...]]
 class CorrectCounts:
     """Number of correct predictions for the nodes of each class."""
 
-    asked: dict[str, int]
+    totals: dict[str, int]
     """Class name -> number of its nodes that were predicted."""
 
     right: dict[str, int]
@@ -88,7 +88,7 @@ class CorrectCounts:
     @property
     def nodes(self) -> int:
         """Total number of predicted nodes."""
-        return sum(self.asked.values())
+        return sum(self.totals.values())
 
     @property
     def accuracy(self) -> float | None:
@@ -101,7 +101,7 @@ class CorrectCounts:
         Args:
             name: Name of a class with at least one predicted node.
         """
-        return self.right[name] / self.asked[name]
+        return self.right[name] / self.totals[name]
 
     def renamed(self, names: Mapping[str, str]) -> "CorrectCounts":
         """Return the counts under new class names; sum the counts of classes with equal new names.
@@ -109,15 +109,15 @@ class CorrectCounts:
         Args:
             names: Current class name -> new class name.
         """
-        asked, right = Counter[str](), Counter[str]()
-        for name in self.asked:
-            asked[names[name]] += self.asked[name]
+        totals, right = Counter[str](), Counter[str]()
+        for name in self.totals:
+            totals[names[name]] += self.totals[name]
             right[names[name]] += self.right[name]
-        return CorrectCounts(dict(asked), dict(right))
+        return CorrectCounts(dict(totals), dict(right))
 
     def to_json(self) -> dict[str, Any]:
         """Return counts and accuracy as plain JSON."""
-        return {"asked": self.asked, "right": self.right, "accuracy": self.accuracy}
+        return {"asked": self.totals, "right": self.right, "accuracy": self.accuracy}
 
 
 def count_correct(
@@ -189,9 +189,9 @@ def split_half_check(before: State, new: Nodes) -> CorrectCounts:
         new: New class -> training nodes. Classes with a single node are omitted. The result is
             empty if the method would have to be fitted again.
     """
-    taken = {*before.labels, *new}
+    names = {*before.labels, *new}
     halves = {
-        (name, half): _unused_name(name, half, taken)
+        (name, half): _unused_name(name, half, names)
         for name, keys in new.items()
         if len(keys) > 1
         for half in (0, 1)
@@ -203,19 +203,19 @@ def split_half_check(before: State, new: Nodes) -> CorrectCounts:
     )
     columns = list(state.model.classes_)
     known = [columns.index(name) for name in before.labels]
-    asked, right = Counter[str](), Counter[str]()
+    totals, right = Counter[str](), Counter[str]()
     for name, half in halves:
         rows = state.graph.rows_of(new[name][half::2])
         scores = state.model.score_rows(state.graph, rows)
         other = scores[:, columns.index(halves[name, 1 - half])]
-        asked[name] += rows.size
+        totals[name] += rows.size
         right[name] += int((other > scores[:, known].max(axis=1)).sum())
-    return CorrectCounts(dict(asked), dict(right))
+    return CorrectCounts(dict(totals), dict(right))
 
 
-def _unused_name(name: str, half: int, taken: set[str]) -> str:
+def _unused_name(name: str, half: int, names: set[str]) -> str:
     unused = f"{name} {half}"
-    while unused in taken:
+    while unused in names:
         unused += "'"
     return unused
 
@@ -262,9 +262,9 @@ class LabelledPredictions:
     @property
     def by_class(self) -> dict[str, AccuracyCount]:
         """True class -> number of its nodes, and how many of them are predicted correctly."""
-        asked = Counter(self.truth)
+        totals = Counter(self.truth)
         right = Counter(np.array(self.truth, dtype=object)[self.is_right].tolist())
-        return {name: AccuracyCount(asked[name], right[name]) for name in asked}
+        return {name: AccuracyCount(totals[name], right[name]) for name in totals}
 
     @property
     def confusion(self) -> ConfusionMatrix:
@@ -298,7 +298,8 @@ def predict_labelled(
             "There is no labelled node to measure accuracy on: give labels. A store holds out "
             "labels of its own where a class has ten or more."
         )
-    predictions = predict_rows(state, state.graph.rows_of(nodes), 0, min_confidence=min_confidence)
+    rows = state.graph.rows_of(nodes)
+    predictions = predict_rows(state, rows, 0, min_confidence=min_confidence, use_tree=False)
     # Do not use `found.classes`: for a held-out node it returns the label, which is the true class.
     classes = [name for name in truth for _ in truth[name]]
     return LabelledPredictions(

@@ -46,10 +46,10 @@ class PredictionCounts:
 def count_predictions(state: State) -> PredictionCounts:
     """Count predictions by class for a sample of nodes, which is selected by key hash."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
-    found = state.predict(rows)
-    uncertain = found.confidence < CONFIDENT
+    predictions = state.predict(rows)
+    uncertain = predictions.confidence < CONFIDENT
     calibrated = Capability.CALIBRATED in state.model.capabilities()
-    members = {name: found.classes == name for name in state.labels}
+    members = {name: predictions.classes == name for name in state.labels}
     classes = {
         name: ClassCount(int(own.sum()), int((own & uncertain).sum()) if calibrated else None)
         for name, own in members.items()
@@ -67,16 +67,16 @@ def shifts(before: State, after: State) -> list[Shift]:
     pairs = list(zip(states, rows, strict=True))
     old, new = (state.predict(some) for state, some in pairs)
     degrees = (np.asarray(state.graph.degrees(some), np.float64) for state, some in pairs)
-    found = [_class_shift(old.classes, new.classes)]
+    class_shifts = [_class_shift(old.classes, new.classes)]
     if Capability.CALIBRATED in after.model.capabilities():
-        found.append(_confidence_shift(old.confidence, new.confidence))
-    found.append(_distribution_shift("edges per node", *degrees))
+        class_shifts.append(_confidence_shift(old.confidence, new.confidence))
+    class_shifts.append(_distribution_shift("edges per node", *degrees))
     if before.graph.recipe == after.graph.recipe:
         features = [normalise_rows(state.graph.features(some)) for state, some in pairs]
         average = np.asarray(features[0].mean(axis=0)).ravel()
         similarities = (np.asarray(matrix @ average).ravel() for matrix in features)
-        found.append(_distribution_shift("similarity to average features", *similarities))
-    return found
+        class_shifts.append(_distribution_shift("similarity to average features", *similarities))
+    return class_shifts
 
 
 def _class_shift(before: NDArray[Any], after: NDArray[Any]) -> Shift:

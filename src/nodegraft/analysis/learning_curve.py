@@ -27,7 +27,7 @@ class CurvePoint:
     labels: int
     """Total number of training labels."""
 
-    asked: int
+    total: int
     """Number of held-out nodes."""
 
     right: int
@@ -36,7 +36,7 @@ class CurvePoint:
     @property
     def count(self) -> AccuracyCount:
         """Number of held-out nodes and of correct predictions, with accuracy and its interval."""
-        return AccuracyCount(self.asked, self.right)
+        return AccuracyCount(self.total, self.right)
 
 
 def learning_curve(
@@ -50,20 +50,22 @@ def learning_curve(
     Args:
         sizes: Maximum numbers of training labels per class; None for 2, 5, 10, 20 … and all.
     """
-    largest = max(len(one.taught) for one in state.labels.values())
-    chosen = (
+    largest = max(len(own.training) for own in state.labels.values())
+    limits = (
         [size for size in SIZES if size < largest] + [largest]
         if sizes is None
         else several(sizes, "sizes")
     )
-    validate_value("sizes", chosen, list[PositiveInt])
-    if not chosen:
+    validate_value("sizes", limits, list[PositiveInt])
+    if not limits:
         raise ParameterError("sizes must be numbers of labels, at least 1; none was given.")
     points = []
-    for size in sorted({min(size, largest) for size in chosen}):
-        some = {name: replace(one, taught=one.taught[:size]) for name, one in state.labels.items()}
+    for size in sorted({min(size, largest) for size in limits}):
+        some = {
+            name: replace(own, training=own.training[:size]) for name, own in state.labels.items()
+        }
         labels = StoreLabels(some)
         fitted = replace(state, labels=labels).refitted(listener)
         right = predict_labelled(fitted, None).is_right
-        points.append(CurvePoint(size, labels.num_teaching, right.size, int(right.sum())))
+        points.append(CurvePoint(size, labels.num_training, right.size, int(right.sum())))
     return points

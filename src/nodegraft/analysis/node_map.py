@@ -67,43 +67,43 @@ def coloured_map(state: State) -> tuple[NDArray[np.float64], NDArray[np.object_]
     The first classes are those of the latest session, because they are new; the most frequent
     classes follow.
     """
-    drawn = with_more(state, node_map(state))
-    classes = state.predict(drawn.rows).classes
+    sample = with_more(state, node_map(state))
+    classes = state.predict(sample.rows).classes
     latest = max(state.labels.sessions.values())
     count = Counter(classes.tolist())
 
     def interest(name: str) -> tuple[bool, int]:
         return latest == 0 or state.labels[name].session < latest, -count[name]
 
-    return drawn.places, classes, sorted(state.labels, key=interest)
+    return sample.places, classes, sorted(state.labels, key=interest)
 
 
-def with_more(state: State, drawn: NodeMap, count: int = 0) -> NodeMap:
+def with_more(state: State, sample: NodeMap, count: int = 0) -> NodeMap:
     """Add some labelled nodes of each class to a map, and optionally more sampled nodes.
 
     Args:
         count: Total number of nodes to sample from the graph; ignored unless above `NODES`.
     """
     graph, each = state.graph, max(1, min(OF_EACH, LABELLED // max(1, len(state.labels))))
-    keys = [key for own in state.labels.values() for key in own.taught[:each]][:LABELLED]
-    more = graph.sampled(count - NODES, drawn.rows) if count > NODES else drawn.rows[:0]
-    rows = np.setdiff1d(np.union1d(graph.rows_of(keys), more), drawn.rows)
+    keys = [key for own in state.labels.values() for key in own.training[:each]][:LABELLED]
+    more = graph.sampled(count - NODES, sample.rows) if count > NODES else sample.rows[:0]
+    rows = np.setdiff1d(np.union1d(graph.rows_of(keys), more), sample.rows)
     if not rows.size:
-        return drawn
-    theirs = normalise_rows(wide_vectors_of(state, drawn.rows))
+        return sample
+    theirs = normalise_rows(wide_vectors_of(state, sample.rows))
     places = [
-        _beside(normalise_rows(wide_vectors_of(state, rows[start : start + BLOCK])), theirs, drawn)
+        _beside(normalise_rows(wide_vectors_of(state, rows[start : start + BLOCK])), theirs, sample)
         for start in range(0, rows.size, BLOCK)
     ]
-    return NodeMap(np.concatenate((drawn.rows, rows)), np.concatenate((drawn.places, *places)))
+    return NodeMap(np.concatenate((sample.rows, rows)), np.concatenate((sample.places, *places)))
 
 
-def _beside(own: Matrix, theirs: Matrix, drawn: NodeMap) -> NDArray[np.float64]:
+def _beside(own: Matrix, theirs: Matrix, sample: NodeMap) -> NDArray[np.float64]:
     """Return positions for added nodes: medians of the positions of the most similar nodes."""
     likeness = own @ theirs.T
     dense = np.asarray(likeness.toarray() if is_sparse(likeness) else likeness)
     beside = np.argpartition(-dense, min(ALIKE, dense.shape[1]) - 1, axis=1)[:, :ALIKE]
-    places: NDArray[np.float64] = np.median(drawn.places[beside], axis=1)
+    places: NDArray[np.float64] = np.median(sample.places[beside], axis=1)
     return places
 
 

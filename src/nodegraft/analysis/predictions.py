@@ -20,6 +20,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
 from nodegraft.graph.view import GraphView
+from nodegraft.model.back_off import NOTHING, Ancestors, TreeAnswers
 from nodegraft.model.best_classes import best_classes, rows_in_block
 from nodegraft.model.confidence import NO_ESTIMATE, World, confidence
 from nodegraft.model.hooks import Capability
@@ -76,6 +77,17 @@ class Predictions(Tabular):
     rows_note: str | None
     """Sentences about values of new rows that are treated as missing; None without any."""
 
+    ancestors: Ancestors | None
+    """Ancestors of the classes in the class tree; None without a tree."""
+
+    answers: NDArray[np.int64]
+    """Place of each predicted class in the names of ``ancestors``, -1 if it is withheld; the most
+    probable class without a tree."""
+
+    answer_probability: NDArray[np.float64]
+    """P(predicted class | the node belongs to a known class); that of the most probable class if
+    the prediction is withheld."""
+
     key_type: KeyType
     """Type of the column ``node``: the key type of the store, or text if a requested key is not an
     integer below 2**63."""
@@ -84,13 +96,38 @@ class Predictions(Tabular):
     def top(self) -> list[list[str]]:
         """Most probable classes of each node, the most probable first; empty for an unknown key."""
         names = np.array([*self.names, None], dtype=object)
-        found = zip(names[self.columns].tolist(), self.is_found, strict=True)
-        return [classes if there else [] for classes, there in found]
+        pairs = zip(names[self.columns].tolist(), self.is_found, strict=True)
+        return [classes if there else [] for classes, there in pairs]
+
+    @property
+    def leaves(self) -> list[str | None]:
+        """Most probable class of each node, also if the prediction is an ancestor or withheld."""
+        return self._named(self.columns[:, 0])
+
+    @property
+    def depths(self) -> list[int | None]:
+        """Number of ancestors of each predicted class in the class tree; None for no prediction."""
+        if self.ancestors is None:
+            return [0 if is_given else None for is_given in self.is_given]
+        found = self.ancestors.depths[self.answers].tolist()
+        return [
+            depth if is_given else None
+            for depth, is_given in zip(found, self.is_given, strict=True)
+        ]
+
+    @property
+    def is_ancestor(self) -> NDArray[np.bool_]:
+        """Whether each prediction is an ancestor of the most probable class."""
+        return self.answers >= len(self.names)
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """P(class | the node belongs to a known class) of each node's most probable class."""
-        return self.probabilities[:, 0]
+        """P(class | the node belongs to a known class) of each node's predicted class.
+
+        For an ancestor in the class tree, this is the sum over the classes below. For a withheld
+        prediction, it is that of the most probable class.
+        """
+        return self.answer_probability
 
     @property
     def confidence(self) -> NDArray[np.float64]:
@@ -110,17 +147,23 @@ class Predictions(Tabular):
 
     @property
     def is_given(self) -> NDArray[np.bool_]:
-        """Whether each node is in the graph and its prediction has enough confidence."""
+        """Whether each node is in the graph and its class or an ancestor has enough confidence."""
         if self.min_confidence is None:
             return self.is_found
+        if self.ancestors is not None:
+            is_answered: NDArray[np.bool_] = self.answers != NOTHING
+            return is_answered
         return self.is_found & (self.confidence >= self.min_confidence)
 
     @property
     def predictions(self) -> list[str | None]:
         """Predicted class of each node; None if it is withheld or the key is unknown."""
-        names = np.array([*self.names, None], dtype=object)
-        given: list[str | None] = names[np.where(self.is_given, self.columns[:, 0], -1)].tolist()
-        return given
+        return self._named(np.where(self.is_given, self.answers, -1))
+
+    def _named(self, places: NDArray[np.int64]) -> list[str | None]:
+        every = self.names if self.ancestors is None else self.ancestors.names
+        named: list[str | None] = np.array([*every, None], dtype=object)[places].tolist()
+        return named
 
     @property
     def classes(self) -> list[str | None]:
@@ -133,15 +176,19 @@ class Predictions(Tabular):
     @property
     def reasons(self) -> list[Reason]:
         """Source of each class, or the reason why a node has no class."""
-        rows = zip(self.is_found, self.is_given, self.labels, strict=True)
-        return [self._reason(found, given, label) for found, given, label in rows]
+        rows = zip(self.is_found, self.is_given, self.is_ancestor, self.labels, strict=True)
+        return [self._reason(*row) for row in rows]
 
-    def _reason(self, is_found: bool, is_given: bool, label: str | None) -> Reason:
+    def _reason(
+        self, is_found: bool, is_given: bool, is_ancestor: bool, label: str | None
+    ) -> Reason:
         if not is_found:
             return "unknown_key"
         if label is not None and not self.ignore_labels:
             return "own_label"
-        return "prediction" if is_given else "below_confidence"
+        if not is_given:
+            return "below_confidence"
+        return "ancestor" if is_ancestor else "prediction"
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -158,6 +205,7 @@ class Predictions(Tabular):
             self.top,
             self.probabilities.tolist(),
             repeat(None, len(self)) if self.sets is None else self.sets,
+            self._tree_fields(),
             strict=True,
         )
         return [
@@ -177,6 +225,7 @@ class Predictions(Tabular):
                     for other, share in zip(top, shares, strict=False)
                 ],
                 "set": None if members is None else list(members),
+                **more,
             }
             for (
                 node,
@@ -190,22 +239,29 @@ class Predictions(Tabular):
                 top,
                 shares,
                 members,
+                more,
             ) in columns
         ]
+
+    def _tree_fields(self) -> Iterable[dict[str, Any]]:
+        if self.ancestors is None:
+            return repeat({}, len(self))
+        pairs = zip(self.leaves, self.depths, strict=True)
+        return ({"leaf": leaf, "depth": depth} for leaf, depth in pairs)
 
     def to_arrow(self) -> pa.Table:
         """Return the predictions as an Arrow table.
 
         The columns are node, class, label, prediction, confidence, probability, known and reason;
-        class_1, probability_1 and so on for the most probable classes; and set, a list of class
-        names, if coverage was requested.
+        class_1, probability_1 and so on for the most probable classes; set, a list of class names,
+        if coverage was requested; and leaf and depth if there is a class tree.
         """
         names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
             "node": _key_column(self.nodes, self.key_type),
             "class": pa.array(self.classes, pa.string()),
             "label": pa.array(self.labels, pa.string()),
-            "prediction": names.take(pa.array(best[:, 0], mask=~self.is_given)),
+            "prediction": pa.array(self.predictions, pa.string()),
             "confidence": pa.array(self.confidence, mask=unknown),
             "probability": pa.array(self.probability, mask=unknown),
             "known": pa.array(self.known, mask=np.isnan(self.known)),
@@ -218,6 +274,9 @@ class Predictions(Tabular):
             )
         if self.sets is not None:
             columns["set"] = pa.array(map(list, self.sets), pa.list_(pa.string()))
+        if self.ancestors is not None:
+            columns["leaf"] = pa.array(self.leaves, pa.string())
+            columns["depth"] = pa.array(self.depths, pa.int64())
         return pa.table(columns)
 
 
@@ -257,6 +316,8 @@ def predict_rows(
         known=np.concatenate([block.known for block in blocks]),
         labels=[label for block in blocks for label in block.labels],
         sets=None if blocks[0].sets is None else sets,
+        answers=np.concatenate([block.answers for block in blocks]),
+        answer_probability=np.concatenate([block.answer_probability for block in blocks]),
     )
 
 
@@ -294,18 +355,21 @@ def predict_in_blocks(
     ignore_labels: bool = False,
     coverage: float | None = None,
     beside: RowsView | None = None,
+    use_tree: bool = True,
 ) -> Iterator[Predictions]:
     """Yield the predictions of a version in batches of nodes; at least one batch.
 
     Args:
         rows: Row numbers of the nodes; -1 for a key that is not in the graph.
         top: Number of most probable classes to return for each node.
-        min_confidence: Between 0 and 1: withhold predictions with less confidence.
+        min_confidence: Between 0 and 1: withhold predictions with less confidence, or replace them
+            by an ancestor in the class tree.
         keys: Keys of the nodes; None to look them up, if no row number is -1.
         ignore_labels: Whether to return the prediction for a labelled node instead of its label.
         coverage: Between 0 and 1: also return a prediction set for each node, which contains the
             node's class for this share of nodes; None for no sets.
         beside: View of the graph with new rows that are not stored, if ``rows`` are such new rows.
+        use_tree: Whether predictions back off to ancestors in the class tree.
     """
     validate_value("top", top, PositiveInt)
     view: GraphView = state.graph
@@ -326,13 +390,17 @@ def predict_in_blocks(
             )
     # All batches form one table, so decide the type of its key column before the first batch.
     key_type = _column_type(state.graph, keys)
+    tree = (state.ancestors if use_tree else None, min_confidence)
 
     def block(start: int, stop: int) -> Predictions:
-        wanted = rows[start:stop]
-        is_match = wanted >= 0
-        best = best_classes(state.model, view, wanted[is_match], top, thresholds)
+        block_rows = rows[start:stop]
+        is_match = block_rows >= 0
+        best = best_classes(state.model, view, block_rows[is_match], top, thresholds, *tree)
+        answers = best.answers or TreeAnswers(best.columns[:, 0], best.probabilities[:, 0])
         nodes = (
-            state.graph.keys_of(wanted) if keys is None else list(keys[start : start + wanted.size])
+            state.graph.keys_of(block_rows)
+            if keys is None
+            else list(keys[start : start + block_rows.size])
         )
         sets = iter(best.sets or ())
         return Predictions(
@@ -352,6 +420,9 @@ def predict_in_blocks(
             else [next(sets) if is_found else () for is_found in is_match],
             note,
             rows_note,
+            tree[0],
+            _expanded(answers.places, is_match, NOTHING),
+            _expanded(answers.probability, is_match, np.nan),
             key_type,
         )
 
@@ -376,12 +447,12 @@ def predict_new_rows(
     )
 
 
-def _expanded(values: NDArray[Any], found: NDArray[np.bool_], other: float) -> NDArray[Any]:
+def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -> NDArray[Any]:
     """Expand an array of values of found nodes to all nodes; fill in a value for missing nodes."""
-    if found.all():
+    if is_found.all():
         return values
-    expanded = np.full((found.size, *values.shape[1:]), other, dtype=values.dtype)
-    expanded[found] = values
+    expanded = np.full((is_found.size, *values.shape[1:]), other, dtype=values.dtype)
+    expanded[is_found] = values
     return expanded
 
 

@@ -59,7 +59,7 @@ class PriorPredictions:
 class Preview(Tabular):
     """Differences between two versions in predictions and held-out accuracy."""
 
-    asked: int
+    num_compared: int
     """Number of compared nodes: all nodes, or a sample."""
 
     nodes: int
@@ -73,7 +73,7 @@ class Preview(Tabular):
     """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
     before: CorrectCounts
-    """Correct predictions before the change, for held-out nodes of classes in both versions."""
+    """Correct predictions before the change, for held-out nodes whose class is in both versions."""
 
     after: CorrectCounts
     """Correct predictions after the change, for the same held-out nodes."""
@@ -118,29 +118,29 @@ class Preview(Tabular):
 
     def warnings(self) -> list[str]:
         """Return warnings to check before promotion; they do not block the change."""
-        return class_warnings(self.changed, self.classes, self.asked)
+        return class_warnings(self.changed, self.classes, self.num_compared)
 
     def objections(self) -> list[str]:
         """Return reasons against the change, such as drops of held-out accuracy above noise."""
-        found = []
+        reasons = []
         old, new, noise = self.before.accuracy, self.after.accuracy, self.noise
         if old is not None and new is not None and noise is not None and old - new > noise:
-            found.append(
+            reasons.append(
                 f"Held-out accuracy would drop from {100 * old:.1f} % to {100 * new:.1f} % "
                 f"({self.before.nodes:,} nodes; ±{100 * noise:.1f} points is within noise)."
             )
-        for name, asked in self.before.asked.items():
+        for name, count in self.before.totals.items():
             recall = self.before.recall(name)
-            if recall - self.after.recall(name) > _noise(recall, asked, SEVERAL):
-                found.append(
+            if recall - self.after.recall(name) > _noise(recall, count, SEVERAL):
+                reasons.append(
                     f"Held-out accuracy of class {name!r} would drop from "
-                    f"{self.before.right[name]} to {self.after.right[name]} of {asked} nodes."
+                    f"{self.before.right[name]} to {self.after.right[name]} of {count} nodes."
                 )
         mixed = [
             name for name, right in self.new.right.items() if not right and self.prior[name].mixed
         ]
-        return found + [
-            f"Split-half check of {name!r}: 0 of {self.new.asked[name]} examples recognised, and "
+        return reasons + [
+            f"Split-half check of {name!r}: 0 of {self.new.totals[name]} examples recognised, and "
             f"they are predicted as several known classes "
             f"({', '.join(self.prior[name].classes)}). Check that they belong to one class."
             for name in mixed
@@ -169,16 +169,16 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
     labelled = after.labels.owners()
     unlabelled = [place for place in moved if keys[place] not in labelled]
-    shown = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
+    surest = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
     fresh = _new_classes(before.labels, after.labels)
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
-        asked=len(keys),
+        num_compared=len(keys),
         nodes=graph.num_nodes if is_sample else len(keys),
         flips=flips,
         examples=tuple(
             ChangedNode(keys[place], old[place], new[place], float(confidence[place]))
-            for place in shown
+            for place in surest
         ),
         before=right_before,
         after=right_after,
@@ -213,7 +213,7 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         *({name: record[what][name] for name in nodes} for what in ("asked", "right"))
     )
     return Preview(
-        asked=0,
+        num_compared=0,
         nodes=after.graph.num_nodes,
         flips={},
         examples=(),
@@ -232,7 +232,7 @@ def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key
     owned = before.owners()
     return {
         name: keys
-        for name, keys in after.taught.items()
+        for name, keys in after.training.items()
         if name not in before and not any(key in owned for key in keys)
     }
 

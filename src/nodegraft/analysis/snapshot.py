@@ -12,6 +12,7 @@ from nodegraft.base.memo import Memo
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.model.back_off import Ancestors
 from nodegraft.model.confidence import World, confidence
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
@@ -66,6 +67,16 @@ class State:
         return label_of
 
     @property
+    def ancestors(self) -> Ancestors | None:
+        """Ancestors of the model's classes; None without a class tree."""
+        if not self.labels.tree:
+            return None
+        ancestors: Ancestors = self._cache.get(
+            "ancestors", lambda: Ancestors.of(self.model.classes_, self.labels.tree)
+        )
+        return ancestors
+
+    @property
     def set_calibration(self) -> SetCalibration:
         """Calibration of prediction sets on held-out labels.
 
@@ -117,15 +128,15 @@ class State:
             return State(self.graph, labels, self.model)
         model = self.model._now()
         if Capability.SET_LABELS in model.capabilities():
-            taught = labels.taught_rows(self.graph)
-            model.set_labels(self.graph, taught, labels.sessions, listener=listener)
+            training = labels.training_rows(self.graph)
+            model.set_labels(self.graph, training, labels.sessions, listener=listener)
         elif renaming := self._renaming(labels):
             model.rename_classes(renaming)
         elif self.needs_fit(labels):
-            model.fit(self.graph, labels.taught_rows(self.graph), listener=listener)
+            model.fit(self.graph, labels.training_rows(self.graph), listener=listener)
         else:
             new = [name for name in labels if name not in self.labels]
-            rows = labels.taught_rows(self.graph).select(new)
+            rows = labels.training_rows(self.graph).select(new)
             model.add_classes(self.graph, rows, listener=listener)
         return State(self.graph, labels, model)
 
@@ -140,7 +151,7 @@ class State:
             # Copy the model, so that each state has its own cache when calls alternate between
             # states.
             model = model._now()
-            model.set_labels(graph, self.labels.taught_rows(graph), self.labels.sessions)
+            model.set_labels(graph, self.labels.training_rows(graph), self.labels.sessions)
         return State(graph, self.labels, model)
 
     def refitted(self, listener: Listener = SILENT) -> "State":
@@ -149,11 +160,11 @@ class State:
         Args:
             listener: Receives progress.
         """
-        taught = self.labels.taught_rows(self.graph)
-        model = self.model._now().fit(self.graph, taught, listener=listener)
+        rows = self.labels.training_rows(self.graph)
+        model = self.model._now().fit(self.graph, rows, listener=listener)
         if Capability.SET_LABELS in model.capabilities():
             # Fitting discards the session of each class, so set it again.
-            model.set_labels(self.graph, taught, self.labels.sessions)
+            model.set_labels(self.graph, rows, self.labels.sessions)
         return State(self.graph, self.labels, model)
 
     def needs_fit(self, labels: StoreLabels) -> bool:
@@ -186,4 +197,4 @@ def first_state(
 ) -> State:
     """Return the first state of a store, with a new model that is fitted on the given labels."""
     model = make_method(method, **parameters)
-    return State(graph, labels, model.fit(graph, labels.taught_rows(graph), listener=listener))
+    return State(graph, labels, model.fit(graph, labels.training_rows(graph), listener=listener))

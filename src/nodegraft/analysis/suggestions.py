@@ -1,6 +1,5 @@
 """Suggestions: nodes to label next, and groups of nodes that may be a new class."""
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,7 +17,7 @@ from nodegraft.model.hooks import Capability
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 CANDIDATES, FOR_EACH = 4_000, 10
-"""Minimum number of unlabelled nodes to consider: in total, and per suggestion."""
+"""Sample size of unlabelled nodes: ``CANDIDATES``, or ``FOR_EACH`` per suggestion if more."""
 
 
 def suggestions(state: State, count: int) -> list[Suggestion]:
@@ -42,7 +41,7 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
     lead = np.take_along_axis(shares, best, axis=1)
     unsure = 1.0 - (lead[:, 0] - lead[:, -1])
     names = state.model.classes_
-    found = [
+    nodes = [
         Suggestion(
             graph.keys_of(rows[[place]])[0],
             names[best[place, 0]],
@@ -50,32 +49,67 @@ def suggestions(state: State, count: int) -> list[Suggestion]:
             float(unsure[place]),
             size,
         )
-        for place, size in _centres(vectors_of(state, rows), unsure, min(count, rows.size))
+        for place, size in group_representatives(
+            vectors_of(state, rows), unsure, min(count, rows.size)
+        )
     ]
-    return sorted(found, key=lambda node: (-node.similar_nodes, -node.uncertainty))
+    return sorted(nodes, key=lambda node: (-node.similar_nodes, -node.uncertainty))
 
 
-def _centres(
+ROUNDS, TOLERANCE = 300, 1e-4
+"""Limits of k-means: rounds, and movement of the centres relative to the variance (scikit-learn's
+defaults)."""
+
+
+def group_representatives(
     vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the index of the node nearest to the centre of each group, and the group's weight."""
-    # Import here, because scikit-learn is slow to import.
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
+    """Cluster vectors; yield the index nearest to the centre of each group, and its weight.
 
+    Args:
+        vectors: A row for each node.
+        weights: Weight of each node.
+        count: Number of groups; there are fewer if vectors are equal.
+    """
     # Nodes with equal vectors cannot be in different groups, so there may be fewer groups.
     count = min(count, len(np.unique(vectors, axis=0)))
-    groups = KMeans(count, n_init=1, random_state=0)
-    with warnings.catch_warnings():
-        # Almost equal vectors give fewer groups than requested; ignore the warning.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        # Add a small weight, because weights must not all be 0 if every prediction is certain.
-        groups.fit(vectors, sample_weight=weights + 1e-9)
-    distances = groups.transform(vectors)
+    # If every prediction is certain, all weights are 0, so add a small number.
+    distances = _distances_to_centres(vectors, weights + 1e-9, count)
+    group_of = distances.argmin(axis=1)
     for group in range(count):
-        members = np.flatnonzero(groups.labels_ == group)
+        members = np.flatnonzero(group_of == group)
         if members.size:
             yield int(members[distances[members, group].argmin()]), float(weights[members].sum())
+
+
+def _distances_to_centres(
+    vectors: NDArray[np.float64], weights: NDArray[np.float64], count: int
+) -> NDArray[np.float64]:
+    """Cluster vectors by k-means; return the squared distance of each vector to each centre.
+
+    ``sklearn.cluster.KMeans`` is not used: it warns if a group becomes empty, and a thread cannot
+    ignore the warning, because ``warnings.catch_warnings`` acts on all threads.
+    """
+    # Import here, because scikit-learn is slow to import.
+    from sklearn.cluster import kmeans_plusplus
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    # Around their mean, numbers are smaller, and so are rounding errors of distances.
+    vectors = vectors - vectors.mean(axis=0)
+    centres, _ = kmeans_plusplus(vectors, count, sample_weight=weights, random_state=0)
+    least = TOLERANCE * vectors.var(axis=0).mean()
+    places = np.arange(len(vectors))
+    for _ in range(ROUNDS):
+        group_of = euclidean_distances(vectors, centres, squared=True).argmin(axis=1)
+        members = csr_array((weights, (group_of, places)), shape=(count, len(vectors)))
+        mass = members.sum(axis=1)[:, None]
+        # An empty group keeps its centre.
+        moved = np.where(mass > 0, members @ vectors / np.where(mass > 0, mass, 1.0), centres)
+        movement, centres = np.square(moved - centres).sum(), moved
+        if movement <= least:
+            break
+    distances: NDArray[np.float64] = euclidean_distances(vectors, centres, squared=True)
+    return distances
 
 
 DIMENSIONS = 64

@@ -25,7 +25,7 @@ PRUNING = ("prune", "purge")
 class AccuracyCount:
     """Number of predicted nodes with a known class, and number of correct predictions."""
 
-    asked: int
+    total: int
     """Number of nodes that were predicted."""
 
     right: int
@@ -34,7 +34,7 @@ class AccuracyCount:
     @property
     def share(self) -> float | None:
         """Accuracy: the share of correct predictions; None without nodes."""
-        return self.right / self.asked if self.asked else None
+        return self.right / self.total if self.total else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -42,14 +42,14 @@ class AccuracyCount:
         # Import here, so that help texts and version lists do not wait for NumPy.
         from nodegraft.evaluation.metrics import share_interval
 
-        return share_interval(self.right, self.asked) if self.asked else None
+        return share_interval(self.right, self.total) if self.total else None
 
     def __str__(self) -> str:
         if self.interval is None:
             return "not measured"
         low, high = (100 * end for end in self.interval)
         return (
-            f"{100 * self.right / self.asked:.1f} % ({self.right:,} of {self.asked:,}; "
+            f"{100 * self.right / self.total:.1f} % ({self.right:,} of {self.total:,}; "
             f"95 % interval {low:.1f} to {high:.1f} %)"
         )
 
@@ -130,8 +130,8 @@ class Version:
     def held_out(self) -> AccuracyCount:
         """Correct predictions for held-out nodes, counted when the version was made."""
         counts = self.measures.get("after", {})
-        asked, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
-        return AccuracyCount(asked, right)
+        total, right = (sum(counts.get(name, {}).values()) for name in ("asked", "right"))
+        return AccuracyCount(total, right)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -266,5 +266,5 @@ def version_ranges(numbers: list[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(shown)}"
+    texts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return f"{'version' if len(numbers) == 1 else 'versions'} {', '.join(texts)}"

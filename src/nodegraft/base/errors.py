@@ -324,8 +324,8 @@ class UnknownNodeError(NodegraftError):
     def __init__(self, missing: Sequence[object], total: int, key_type: str = "") -> None:
         self.missing = tuple(missing)
         verb = "is" if len(missing) == 1 else "are"
-        wanted = {"text": str, "integer": Integral}.get(key_type, object)
-        other = next((key for key in missing if not isinstance(key, wanted)), None)
+        key_class = {"text": str, "integer": Integral}.get(key_type, object)
+        other = next((key for key in missing if not isinstance(key, key_class)), None)
         hint = "Node keys are the values of the key column, in the same type (text or integer)."
         if other is not None:
             kind = "integer" if isinstance(other, Integral) else "text"

@@ -89,5 +89,5 @@ def step_text(stage: str, done: int, total: int, **numbers: float) -> str:
     >>> step_text("meta-train", 20, 1000, node_spread=0.25)
     'meta-train: 20 of 1000  node-spread 0.250'
     """
-    shown = "".join(f"  {name.replace('_', '-')} {value:.3f}" for name, value in numbers.items())
-    return f"{stage}: {done} of {total}{shown}"
+    measures = "".join(f"  {name.replace('_', '-')} {value:.3f}" for name, value in numbers.items())
+    return f"{stage}: {done} of {total}{measures}"

@@ -61,8 +61,8 @@ class Memo(Generic[Value]):
         """Return a new cache with the same keys, and with ``change`` applied to every value."""
         memo = Memo[Value](self._most)
         with self._lock:
-            made = dict(self._values)
-        memo._values = {key: change(value) for key, value in made.items()}
+            copies = dict(self._values)
+        memo._values = {key: change(value) for key, value in copies.items()}
         return memo
 
     def __reduce__(self) -> tuple[type["Memo[Value]"], tuple[int | None]]:

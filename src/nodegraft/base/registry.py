@@ -35,15 +35,15 @@ class Registry(Generic[T]):
 
     @cached_property
     def _classes(self) -> dict[str, type[T]]:
-        found: dict[str, type[T]] = {}
+        classes: dict[str, type[T]] = {}
         for candidate in (*self._scanned(), *self._plugged_in()):
             name: str = candidate.name  # type: ignore[attr-defined]
-            if found.setdefault(name, candidate) is not candidate:
+            if classes.setdefault(name, candidate) is not candidate:
                 raise NodegraftError(
                     f"Two {self.kind}s are named {name!r}: "
-                    f"{found[name].__module__} and {candidate.__module__}. Rename one."
+                    f"{classes[name].__module__} and {candidate.__module__}. Rename one."
                 )
-        return dict(sorted(found.items()))
+        return dict(sorted(classes.items()))
 
     def _scanned(self) -> Iterator[type[T]]:
         package = importlib.import_module(self.package)

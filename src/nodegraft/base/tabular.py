@@ -59,9 +59,9 @@ def summary_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
     Args:
         facts: Pairs of a name and a value; pairs with an empty value are omitted.
     """
-    left = "style='text-align:left'"
+    style = "style='text-align:left'"
     lines = "".join(
-        f"<tr><th scope='row' {left}>{escape(name)}</th><td {left}>{escape(value)}</td></tr>"
+        f"<tr><th scope='row' {style}>{escape(name)}</th><td {style}>{escape(value)}</td></tr>"
         for name, value in facts
         if value
     )

@@ -70,8 +70,8 @@ app.add_typer(tokens, name="token", rich_help_panel="Serve")
 app.add_typer(lab, name="lab", rich_help_panel="Benchmark")
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(value: bool) -> None:
+    if value:
         typer.echo(f"nodegraft {version('nodegraft')}")
         raise typer.Exit
 

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from nodegraft.analysis.results.versions import Comparison, RowsComparison
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.problems import Problems
 from nodegraft.cli.inputs import similar_keys
 from nodegraft.cli.options import EditOptions
 from nodegraft.cli.output import Output
@@ -44,7 +45,7 @@ def open_store(place: Path, listener: Listener = SILENT) -> "Store":
 def edit_labels(
     place: Path,
     action: str,
-    arguments: "Callable[[Store], dict[str, Any]] | dict[str, Any]",
+    arguments: "Callable[[Store, Problems], dict[str, Any]] | dict[str, Any]",
     options: EditOptions,
     terminal: Terminal,
     force_name: bool = False,
@@ -52,16 +53,20 @@ def edit_labels(
     """Change classes or labels of a store, or preview the change.
 
     Args:
-        arguments: Arguments of the change, or a function that computes them from the store.
+        arguments: Arguments of the change, or a function that computes them from the store and
+            collects problems of the user's input, which are reported with those of the change.
         terminal: Terminal output, which shows progress.
         force_name: Whether to accept names that differ from others only by case or spaces.
     """
     from nodegraft.analysis.labels.changes import Change
 
     with open_store(place, terminal) as store, similar_keys(store.graph()):
-        detail = arguments if isinstance(arguments, dict) else arguments(store)
+        problems = Problems()
+        detail = arguments if isinstance(arguments, dict) else arguments(store, problems)
         change = Change(action, detail).with_forced_name(force_name)
-        cost = store.fit_needed(change)
+        with problems.collect():
+            cost = store.fit_needed(change)
+        problems.raise_all()
         if cost:
             terminal.note(refit_line(cost))
         if options.dry_run:

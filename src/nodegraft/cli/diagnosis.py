@@ -57,8 +57,8 @@ def installation() -> Iterator[Check]:
 
 def _missing(extra: str) -> list[str]:
     """Return the missing packages of an extra, except packages of extras that it includes."""
-    wanted = [text for text in requires("nodegraft") or () if f'extra == "{extra}"' in text]
-    names = [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in wanted]
+    requirements = [text for text in requires("nodegraft") or () if f'extra == "{extra}"' in text]
+    names = [re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in requirements]
     return [name for name in names if name != "nodegraft" and not _is_installed(name)]
 
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from nodegraft.base.errors import DataError, ParameterError, UnknownNodeError
+from nodegraft.base.errors import DataError, NodegraftError, ParameterError, UnknownNodeError
+from nodegraft.base.problems import Problems
 
 if TYPE_CHECKING:
     from nodegraft.cli.options import LabelOptions
@@ -160,23 +162,38 @@ def keys_in_table(
     return keys
 
 
-def labels_from(store: "Store", given: "LabelOptions") -> "dict[str, list[Key]]":
+def labels_from(
+    store: "Store", options: "LabelOptions", problems: Problems
+) -> "dict[str, list[Key]]":
     """Return class name -> keys, from ``--class`` and ``--nodes`` or from ``--labels``.
 
-    This function accepts unknown keys: the change reports them together with other problems.
+    This function accepts unknown keys: the change reports them together with other problems. Of a
+    table with bad rows, it collects their problem and returns the labels of the other rows.
     """
     graph = store.graph()
-    if given.labels is not None:
-        if given.name or given.nodes:
+    if options.labels is not None:
+        if options.name or options.nodes:
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
         delimiter = store.table_options.get("delimiter")
-        return labels_in_table(given.labels, graph, given.key, given.label, given.repair, delimiter)
-    if not (given.name and given.nodes):
+        read = partial(
+            labels_in_table, options.labels, graph, options.key, options.label, delimiter=delimiter
+        )
+        labels: dict[str, list[Key]] = {}
+        with problems.collect():
+            labels = read(repair=options.repair)
+        if problems:
+            try:
+                labels = read(repair=True)
+            except NodegraftError:
+                problems.raise_all()
+                raise
+        return labels
+    if not (options.name and options.nodes):
         raise ParameterError(
             "Give a class and its nodes (--class e-bikes --nodes p17,p20), or a table of node "
             "keys and class names (--labels new.parquet)."
         )
-    return {given.name: keys_from(given.nodes, graph, must_exist=False)}
+    return {options.name: keys_from(options.nodes, graph, must_exist=False)}
 
 
 def labels_in_table(

@@ -214,8 +214,8 @@ class AuthorOptions:
         """Author, reason and other options as an `Intent`, which the store needs."""
         from nodegraft.store.intent import Intent
 
-        given = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
-        return Intent(author=self.by, **given)
+        values = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
+        return Intent(author=self.by, **values)
 
 
 @dataclass(frozen=True)

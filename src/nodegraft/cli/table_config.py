@@ -85,10 +85,10 @@ class TableConfig:
         """Write a new nodegraft.toml; raise an error if it exists."""
         from nodegraft.tables.files import as_toml
 
-        given = {name: values[name] for name in _TYPES if values[name] not in (None, False, [])}
+        section = {name: values[name] for name in _TYPES if values[name] not in (None, False, [])}
         try:
             with place.open("x", encoding="utf-8") as file:
-                file.write(f"{_HEAD}[{SECTION}]\n{as_toml(given)}")
+                file.write(f"{_HEAD}[{SECTION}]\n{as_toml(section)}")
         except OSError as error:
             raise DataError(f"{place} cannot be written: {error}.") from error
 
@@ -102,11 +102,11 @@ class TableConfig:
         names = [name for name in self.values if name in used]
         return f"Read {self.place}: {', '.join(names) or 'no options of this command'}."
 
-    def completed(self, context: typer.Context, **given: Any) -> dict[str, Any]:
+    def completed(self, context: typer.Context, **values: Any) -> dict[str, Any]:
         """Return command-line options; take options that the user did not give from the file."""
-        typed = {name for name in given if _is_typed(context, name)}
+        typed = {name for name in values if _is_typed(context, name)}
         typed |= {partner for name in typed for partner in _PARTNERS.get(name, ())}
-        return given | {name: self.values[name] for name in self.values if name not in typed}
+        return values | {name: self.values[name] for name in self.values if name not in typed}
 
 
 def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def _checked(place: Path) -> dict[str, Any]:
     other = next((name for name in content if name != SECTION), None)
     values = content.get(SECTION, {})
     if other is not None or not isinstance(values, dict):
-        shown = repr(SECTION if other is None else other)
-        raise DataError(f"{place} has {shown}: its only section must be [{SECTION}].")
+        text = repr(SECTION if other is None else other)
+        raise DataError(f"{place} has {text}: its only section must be [{SECTION}].")
     for name, value in values.items():
         if name not in _TYPES:
             raise DataError(f"{place} has an unknown option {name!r}; known: {', '.join(_TYPES)}.")

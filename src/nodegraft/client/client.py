@@ -9,7 +9,7 @@ from typing import Any, Self
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.extras import extra
 from nodegraft.client.calls import ARROW, Call, Calls, Key, VersionName, predict_call
-from nodegraft.client.tables import is_arrow, joined, key_parts, table_of, version_of
+from nodegraft.client.tables import is_arrow, joined_tables, key_parts, table_of, version_of
 
 with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
@@ -109,14 +109,14 @@ class Client(Calls[Json]):
         for part in key_parts(keys):
             tables.append(self._send(predict_call(part, version, options, ARROW)))
             version = version_of(tables[0])
-        return joined(tables)
+        return joined_tables(tables)
 
     def _send(self, call: Call) -> Any:
         for attempt in count(1):
-            found = outcome(call, self._response(call), attempt, self._attempts)
-            if not isinstance(found, float):
-                return found
-            time.sleep(found)
+            result = outcome(call, self._response(call), attempt, self._attempts)
+            if not isinstance(result, float):
+                return result
+            time.sleep(result)
         raise AssertionError("unreachable")
 
     def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
@@ -175,14 +175,14 @@ class AsyncClient(Calls[Awaitable[Json]]):
         for part in key_parts(keys):
             tables.append(await self._send(predict_call(part, version, options, ARROW)))
             version = version_of(tables[0])
-        return joined(tables)
+        return joined_tables(tables)
 
     async def _send(self, call: Call) -> Any:
         for attempt in count(1):
-            found = outcome(call, await self._response(call), attempt, self._attempts)
-            if not isinstance(found, float):
-                return found
-            await asyncio.sleep(found)
+            result = outcome(call, await self._response(call), attempt, self._attempts)
+            if not isinstance(result, float):
+                return result
+            await asyncio.sleep(result)
         raise AssertionError("unreachable")
 
     async def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
@@ -246,12 +246,12 @@ def _content_of(call: Call, response: httpx2.Response) -> Any:
             raise _not_nodegraft(response)
         return table_of(response.content)
     try:
-        found = response.json()
+        content = response.json()
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise _not_nodegraft(response)
-    return found
+    return content
 
 
 def _error_of(response: httpx2.Response) -> ServiceError:

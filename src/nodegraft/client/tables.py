@@ -32,7 +32,7 @@ def version_of(table: Any) -> int:
     return int(json.loads(table.schema.metadata[b"nodegraft"])["model_version"])
 
 
-def joined(tables: list[Any]) -> Any:
+def joined_tables(tables: list[Any]) -> Any:
     """Concatenate the rows of several tables."""
     import pyarrow as pa
 

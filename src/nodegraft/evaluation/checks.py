@@ -32,27 +32,27 @@ from nodegraft.streams.stream import ClassStream
 _EVERYWHERE = (type, types.ModuleType, types.BuiltinFunctionType)
 
 
-def labelled_rows_within_reach(*given: Any) -> NDArray[np.int64]:
+def labelled_rows_within_reach(*roots: Any) -> NDArray[np.int64]:
     """Return the rows of all :class:`~nodegraft.graph.labels.NodeLabels` reachable from objects.
 
     The search follows attributes, items, closures, bound methods and suspended generators, but not
     the contents of modules.
 
     Args:
-        given: Objects that a method receives.
+        roots: Objects that a method receives.
     """
-    seen: dict[int, Any] = {}
-    found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    waiting: list[Any] = list(given)
+    visited: dict[int, Any] = {}
+    rows: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    waiting: list[Any] = list(roots)
     while waiting:
         value = waiting.pop()
-        if id(value) in seen or isinstance(value, _EVERYWHERE):
+        if id(value) in visited or isinstance(value, _EVERYWHERE):
             continue
-        seen[id(value)] = value
+        visited[id(value)] = value
         if isinstance(value, NodeLabels):
-            found.append(value.rows())
+            rows.append(value.rows())
         waiting.extend(_references(value))
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(rows))
 
 
 def _references(value: Any) -> list[Any]:
@@ -174,8 +174,8 @@ def with_future_scrambled(stream: ClassStream, last: int) -> ClassStream:
     shuffled = _shuffled(split.members.select(later), noise, np.zeros_like(stream._entry))
     labels = NodeLabels({name: shuffled.get(name, split.members[name]) for name in split.members})
     damaged = ClassSplit.draw(labels, split.setting, split.seed)
-    drawn = ClassStream(graph, damaged, arrival=stream.arrival)._entry
-    entry = np.where(unseen_or_validation, np.maximum(drawn, last + 1), stream._entry)
+    entries = ClassStream(graph, damaged, arrival=stream.arrival)._entry
+    entry = np.where(unseen_or_validation, np.maximum(entries, last + 1), stream._entry)
     return ClassStream(graph, damaged, arrival=stream.arrival, entry=entry)
 
 
@@ -201,9 +201,9 @@ def _scrambled_graph(graph: Graph, rows: NDArray[np.int64], noise: np.random.Gen
     ends = np.stack((noise.choice(rows, count), noise.integers(graph.num_nodes, size=count)), 1)
     keys = graph.key_array_of(graph.rows)
     pairs = np.array_split(keys[ends], len(graph.relations))
-    joined = bare.grow(edges=dict(zip(graph.relations, pairs, strict=True)))
+    graph_with_edges = bare.grow(edges=dict(zip(graph.relations, pairs, strict=True)))
     stored = csr_array(dense) if isinstance(features, csr_array) else dense
-    return joined.with_features(stored)
+    return graph_with_edges.with_features(stored)
 
 
 def _shuffled(

@@ -54,8 +54,8 @@ class ConfusionMatrix(Tabular):
         """
         wrong = self.counts - np.diag(np.diag(self.counts))
         pairs = zip(*np.nonzero(wrong), strict=True)
-        found = [(self.classes[i], self.classes[j], int(wrong[i, j])) for i, j in pairs]
-        return sorted(found, key=lambda one: -one[2])
+        mistakes = [(self.classes[i], self.classes[j], int(wrong[i, j])) for i, j in pairs]
+        return sorted(mistakes, key=lambda mistake: -mistake[2])
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the result of :meth:`mistakes` as plain JSON."""

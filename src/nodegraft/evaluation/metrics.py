@@ -30,8 +30,8 @@ def interval(values: Floats, confidence: float = 0.95) -> float:
     return float(quantile * values.std(ddof=1) / np.sqrt(values.size))
 
 
-def share_interval(right: int, asked: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of an accuracy `right / asked` (Wilson's score, 1927).
+def share_interval(right: int, total: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of an accuracy `right / total` (Wilson's score, 1927).
 
     (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n). Its width is never 0, even if all
     predictions are correct.
@@ -40,10 +40,10 @@ def share_interval(right: int, asked: int) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
     """
-    share, z = right / asked, 1.959964
-    middle = (share + z**2 / (2 * asked)) / (1 + z**2 / asked)
-    spread = np.sqrt(share * (1 - share) / asked + (z / (2 * asked)) ** 2)
-    half = float(z * spread / (1 + z**2 / asked))
+    share, z = right / total, 1.959964
+    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    spread = np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
+    half = float(z * spread / (1 + z**2 / total))
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

@@ -99,14 +99,14 @@ def evaluate_published(
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)
-    chosen, results = ingredients or Ingredients(), []
+    options, results = ingredients or Ingredients(), []
     for session in stream:
-        if chosen.full_degrees:
+        if options.full_degrees:
             session = replace(session, view=session.view.with_full_degrees())
         with Measurement() as work:
             teach(method, session, stream, listener)
-        sampled = replace(session, query=_sampled(session, stream, chosen))
-        lesson = _lesson(method, sampled, stream, chosen)
+        sampled = replace(session, query=_sampled(session, stream, options))
+        lesson = _lesson(method, sampled, stream, options)
         with Measurement() as prediction:
             scores = _predict(method, lesson)
         results.append(session_result(method, sampled, stream.split, scores, work, prediction))
@@ -126,31 +126,31 @@ def _predict(method: Method, lesson: PublishedLesson) -> QueryScores:
 
 
 def _lesson(
-    method: Method, session: Session, stream: ClassStream, chosen: Ingredients
+    method: Method, session: Session, stream: ClassStream, options: Ingredients
 ) -> PublishedLesson:
     split, index = stream.split, session.index
     everything = _members(split, method.classes_, session.view.rows)
     honest = method.labels_.on(session.view)
-    known = everything if chosen.all_nodes else honest
+    known = everything if options.all_nodes else honest
     tasks = [split.arriving(number) for number in range(max(index, 1))]
     arriving = split.arriving(index) if index else ()
     return PublishedLesson(
         view=session.view,
         old=tuple(known.select(names) for names in tasks),
-        doubled=everything.select(arriving if chosen.doubled else ()),
+        doubled=everything.select(arriving if options.doubled else ()),
         new=session.support if index else NodeLabels({}),
         query=session.query,
-        dropout=getattr(method, "dropout", 0.0) if chosen.dropout else 0.0,
-        step=chosen.step and index > 0,
-        before_step=chosen.before_step,
+        dropout=getattr(method, "dropout", 0.0) if options.dropout else 0.0,
+        step=options.step and index > 0,
+        before_step=options.before_step,
         seed=Seeds(split.seed).number("published", str(index)),
     )
 
 
-def _sampled(session: Session, stream: ClassStream, chosen: Ingredients) -> NodeLabels:
+def _sampled(session: Session, stream: ClassStream, options: Ingredients) -> NodeLabels:
     seeds, split = Seeds(stream.split.seed), stream.split
     queries = session.query
-    if chosen.taught_queries:
+    if options.taught_queries:
         # In session 0, training nodes are query nodes, too. In later sessions, the supports of
         # the session are excluded.
         fresh = session.support if session.index else NodeLabels({})

@@ -113,12 +113,12 @@ class BlockModel:
         few = max(2, self.features // 16)
         own = draws.integers(self.features, size=(self.classes, few), dtype=np.int32)
         shape = (self.nodes, self.words)
-        drawn = draws.integers(self.features, size=shape, dtype=np.int32)
+        columns = draws.integers(self.features, size=shape, dtype=np.int32)
         topical = draws.random(shape, dtype=np.float32) < self.signal / (1.0 + self.signal)
         which = draws.integers(few, size=shape, dtype=np.int32)
-        drawn[topical] = own[ids[:, None], which][topical]
-        ends = np.arange(0, drawn.size + 1, self.words)
-        ones = np.ones(drawn.size, dtype=np.float32)
-        counts = csr_array((ones, drawn.ravel(), ends), shape=(self.nodes, self.features))
+        columns[topical] = own[ids[:, None], which][topical]
+        ends = np.arange(0, columns.size + 1, self.words)
+        ones = np.ones(columns.size, dtype=np.float32)
+        counts = csr_array((ones, columns.ravel(), ends), shape=(self.nodes, self.features))
         counts.sum_duplicates()
         return counts

@@ -12,7 +12,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.edges.relation import merged
 from nodegraft.graph.growth.growing import Growth, Lineage
-from nodegraft.graph.growth.grown import GrownAdjacency, again_joined, joined
+from nodegraft.graph.growth.grown import GrownAdjacency, combine, combine_again
 from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.propagation.diffusion import Diffusion
@@ -65,7 +65,7 @@ class ViewCache:
         if self._weights is None:
             edges = self._store.merged_edges()
         else:
-            edges = joined(self._kinds(self._store.relations), self._weights)
+            edges = combine(self._kinds(self._store.relations), self._weights)
         if self._full_degrees:
             edges = edges.counting_all()
         return self.among_visible(edges)
@@ -173,10 +173,10 @@ class ViewCache:
 
     def refresh(self, most: int) -> int:
         """Recompute outdated rows of propagated features, at most ``most``; return their number."""
-        made = 0
+        count = 0
         for layers in self._propagated.values():
-            made += layers.refresh(most - made)
-        return made
+            count += layers.refresh(most - count)
+        return count
 
     def take_over(self, before: "ViewCache", touched: IntArray | None) -> None:
         """Reuse those data of another cache that are also valid for this graph.
@@ -203,12 +203,12 @@ class ViewCache:
         self.lineage.grown_from(before, before.lineage, growth)
 
     def _grow(self, before: "ViewCache", edges: Adjacency, touched: IntArray) -> Growth:
-        now = again_joined(edges, self._kinds(self._store.relations), self._weights, touched)
+        now = combine_again(edges, self._kinds(self._store.relations), self._weights, touched)
         self._edges.put("visible", now)
         leading = before._edges.peek("directed")
         if leading is not None:
             some = self._kinds(self._directed_types())
-            self._edges.put("directed", again_joined(leading, some, None, touched))
+            self._edges.put("directed", combine_again(leading, some, None, touched))
         growth = Growth(now, touched)
         features = self._store.feature_matrix
         self._propagated = before._propagated.followed(

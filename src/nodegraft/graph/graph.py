@@ -14,7 +14,7 @@ from nodegraft.base.tabular import summary_html
 from nodegraft.graph import stores
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray, Matrix, check_matrix
-from nodegraft.graph.edges.relation import Edges, Relation, relations_in, weighed
+from nodegraft.graph.edges.relation import Edges, Relation, merged_with_weights, relations_in
 from nodegraft.graph.growth import growing
 from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
@@ -213,10 +213,10 @@ class Graph(GraphView):
         Args:
             rows: Row numbers of the nodes to remove.
         """
-        left = np.setdiff1d(self.rows, rows)
-        edges = {name: part.induced(left) for name, part in self._kinds().items()}
-        keys = NodeKeys(self._store.keys.array_at(left))
-        return Graph.from_parts(keys, self._features[left], edges, self.recipe)
+        remaining = np.setdiff1d(self.rows, rows)
+        edges = {name: part.induced(remaining) for name, part in self._kinds().items()}
+        keys = NodeKeys(self._store.keys.array_at(remaining))
+        return Graph.from_parts(keys, self._features[remaining], edges, self.recipe)
 
     def with_edges_of(self, other: "Graph") -> "Graph":
         """Return a graph with the nodes of this graph and the edges of another graph.
@@ -237,8 +237,8 @@ class Graph(GraphView):
 
     def merging_kinds(self) -> "Graph":
         """Return a graph with all edge types merged into one, without weights and directions."""
-        joined = self._adjacency
-        edges = Adjacency(joined.indptr, joined.indices, origin=joined.origin)
+        merged = self._adjacency
+        edges = Adjacency(merged.indptr, merged.indices, origin=merged.origin)
         return self._with_edges(edges)
 
     def weighing_kinds(self, weights: Mapping[str, float]) -> "Graph":
@@ -248,7 +248,7 @@ class Graph(GraphView):
             weights: Weight of each edge type by name, at least 0.
         """
         kinds = self._kinds()
-        edges = weighed(list(kinds.values()), [weights[name] for name in kinds])
+        edges = merged_with_weights(list(kinds.values()), [weights[name] for name in kinds])
         return self._with_edges(edges)
 
     def _with_edges(self, edges: Adjacency | Mapping[str, Adjacency]) -> "Graph":
@@ -340,13 +340,13 @@ class Graph(GraphView):
                 f"This graph has the edge types {', '.join(known)}: give the type of the new "
                 f'edges, as in {{"{next(iter(known))}": pairs}}.'
             )
-        given = relations_in(edges, next(iter(known)))
-        for name, new in given.items():
+        by_type = relations_in(edges, next(iter(known)))
+        for name, new in by_type.items():
             if name in known and known[name].is_directed:
-                given[name] = replace(new, directed=True)
+                by_type[name] = replace(new, directed=True)
             elif name in known and known[name].num_edges and new.directed:
                 raise DataError(f"Edges of type {name!r} have no direction in this graph.")
-        return given
+        return by_type
 
     @cached_property
     def content_hash(self) -> str:

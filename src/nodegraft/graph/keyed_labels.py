@@ -67,13 +67,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
             limit: Maximum number of nodes per class: the first keys of each class are used. None
                 for no limit.
         """
-        found = self._found
-        if found is None or found[0] is not graph.identity or found[1] != limit:
+        cached = self._found
+        if cached is None or cached[0] is not graph.identity or cached[1] != limit:
             rows = _rows(graph, {name: keys[:limit] for name, keys in self.items()})
             # Assign a single tuple, because this is atomic: if several threads do it, one of their
             # results is cached.
-            found = self._found = (graph.identity, limit, NodeLabels(rows))
-        return found[2]
+            cached = self._found = (graph.identity, limit, NodeLabels(rows))
+        return cached[2]
 
     def __getstate__(self) -> dict[str, Any]:
         # Leave out the cached result, because it would add the whole graph to the pickle.
@@ -114,12 +114,12 @@ class KeyedLabels(Mapping[str, KeyArray]):
             classes: Names of existing classes, in the order of the result.
         """
         selected = KeyedLabels({name: self._keys[name] for name in classes})
-        gone = [keys for name, keys in self.items() if name not in selected._keys]
+        removed = [keys for name, keys in self.items() if name not in selected._keys]
         if self._hashes is not None:
-            lost = np.searchsorted(self._hashes, key_hashes(_together(gone)))
+            lost = np.searchsorted(self._hashes, key_hashes(_together(removed)))
             selected._hashes = np.delete(self._hashes, lost)
         if self._bytes is not None:
-            selected._bytes = self._bytes - sum(map(_key_bytes, gone))
+            selected._bytes = self._bytes - sum(map(_key_bytes, removed))
         return selected
 
     def renamed(self, names: Mapping[str, str]) -> "KeyedLabels":
@@ -235,11 +235,11 @@ def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray
 
 
 def _told(again: list[Any], old: str, name: str) -> str:
-    shown = ", ".join(map(repr, sorted(again)[:3])) + (" and others" if len(again) > 3 else "")
+    examples = ", ".join(map(repr, sorted(again)[:3])) + (" and others" if len(again) > 3 else "")
     if old == name:
-        return f"{len(again)} of the nodes are labels of {old!r} already: {shown}."
+        return f"{len(again)} of the nodes are labels of {old!r} already: {examples}."
     return (
-        f"{len(again)} of the nodes given for {name!r} label {old!r} already: {shown}. A node has "
+        f"{len(again)} of the nodes for {name!r} label {old!r} already: {examples}. A node has "
         f"one class: leave them out, or remove {old!r} first."
     )
 

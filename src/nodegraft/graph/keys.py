@@ -42,8 +42,8 @@ class NodeKeys:
     def __init__(self, keys: Sequence[Key] | KeyArray) -> None:
         self._values: KeyArray = key_array(keys)
         if len(self._repeated):
-            shown = ", ".join(repr(key) for key in self._repeated[:5].tolist())
-            raise DataError(f"{len(self._repeated)} node keys occur more than once: {shown}.")
+            examples = ", ".join(repr(key) for key in self._repeated[:5].tolist())
+            raise DataError(f"{len(self._repeated)} node keys occur more than once: {examples}.")
 
     def __len__(self) -> int:
         return int(self._values.size)
@@ -80,9 +80,9 @@ class NodeKeys:
         Args:
             keys: Keys of nodes, in any order; a single string raises ParameterError.
         """
-        wanted = _in_order(keys)
-        rows = self.find(wanted)
-        missing = [wanted[place] for place in np.flatnonzero(rows < 0)]
+        sequence = _in_order(keys)
+        rows = self.find(sequence)
+        missing = [sequence[place] for place in np.flatnonzero(rows < 0)]
         missing = [key.item() if isinstance(key, np.generic) else key for key in missing]
         if missing:
             raise UnknownNodeError(missing, rows.size, self.key_type)
@@ -92,13 +92,13 @@ class NodeKeys:
         """Return the row numbers of keys in the given order; -1 for keys that do not exist."""
         if self.is_text:
             lookup = self._row_of_text
-            found = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
-            return np.fromiter(found, dtype=np.int64, count=len(keys))
-        asked, whole = integer_keys(keys)
+            places = (lookup.get(key, -1) if isinstance(key, str) else -1 for key in keys)
+            return np.fromiter(places, dtype=np.int64, count=len(keys))
+        numbers, whole = integer_keys(keys)
         if len(self) == 0:
-            return np.full(asked.size, -1, dtype=np.int64)
+            return np.full(numbers.size, -1, dtype=np.int64)
         values, order = self._sorted
-        place, is_there = located(values, asked)
+        place, is_there = located(values, numbers)
         return np.where(whole & is_there, order[place], -1).astype(np.int64)
 
     def at(self, rows: IntArray | Sequence[int]) -> list[Key]:

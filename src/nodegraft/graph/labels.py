@@ -147,7 +147,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                found = graph.rows_of(listed)  # Raises an error for missing keys.
+                numbers = graph.rows_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:
@@ -158,7 +158,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
                             f"Node {key!r} is listed under {where}: a node has one class."
                         )
                     owner[key] = name
-                rows[name] = found[hash_order(array)]
+                rows[name] = numbers[hash_order(array)]
         problems.raise_all()
         return cls(rows)
 

@@ -84,13 +84,13 @@ def _ends(edges: Any) -> Ends:
 def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
     """Create a PyG ``Data`` object with dense features ``x``."""
     parts = [edges.entries() for edges in kinds.values()]
-    shown = [
+    selections = [
         slice(None) if part.directions is None else np.flatnonzero(part.directions & OUT)
         for part in parts
     ]
     ends = [
         np.stack((part.rows[some], part.columns[some].astype(np.int64)))
-        for part, some in zip(parts, shown, strict=True)
+        for part, some in zip(parts, selections, strict=True)
     ]
     data = Data(
         x=torch.from_numpy(features.toarray() if is_sparse(features) else features),
@@ -100,7 +100,7 @@ def as_data(features: Matrix, kinds: Mapping[str, Adjacency]) -> Data:
         counts = [pairs.shape[1] for pairs in ends]
         data.edge_type = torch.from_numpy(np.repeat(np.arange(len(parts)), counts))
     if any(part.weights is not None for part in parts):
-        weights = [weights_of(part)[some] for part, some in zip(parts, shown, strict=True)]
+        weights = [weights_of(part)[some] for part, some in zip(parts, selections, strict=True)]
         data.edge_weight = torch.from_numpy(np.concatenate(weights))
     return data
 
@@ -136,8 +136,8 @@ class PyGFeatureStore(FeatureStore):  # type: ignore[misc]
     def _get_tensor(self, attr: TensorAttr) -> torch.Tensor | None:
         if (attr.group_name, attr.attr_name) != (NODE, FEATURES):
             return None
-        found = self._view.features(_rows(attr.index, self._view.num_nodes))
-        return torch.from_numpy(found.toarray() if is_sparse(found) else found)
+        features = self._view.features(_rows(attr.index, self._view.num_nodes))
+        return torch.from_numpy(features.toarray() if is_sparse(features) else features)
 
     def _get_tensor_size(self, attr: TensorAttr) -> tuple[int, ...] | None:
         return self._view.num_nodes, self._view.num_features
@@ -177,10 +177,10 @@ class PyGGraphStore(GraphStore):  # type: ignore[misc]
         if (source, target) != (NODE, NODE) or name not in self._store.relations:
             return None
         by_target = edge_attr.layout == EdgeLayout.CSC
-        ends, joined = self._entries(name, IN if by_target else OUT)
+        ends, indices = self._entries(name, IN if by_target else OUT)
         if edge_attr.layout == EdgeLayout.COO:
             ends = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-        pair = torch.from_numpy(ends.astype(np.int64)), torch.from_numpy(joined.astype(np.int64))
+        pair = torch.from_numpy(ends.astype(np.int64)), torch.from_numpy(indices.astype(np.int64))
         return pair[::-1] if by_target else pair
 
     def _entries(self, name: str, direction: np.uint8) -> tuple[NDArray[Any], NDArray[Any]]:

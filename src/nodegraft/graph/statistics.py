@@ -63,7 +63,7 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
         place, is_labelled = located(sorted_rows, nodes)
         return np.where(is_labelled, classes[place], -1)
 
-    found = {}
+    by_type = {}
     for name in view.relations:
         source, target, weights = view.edges_of(name)
         ends = np.stack((class_of(source), class_of(target)))
@@ -72,8 +72,8 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
         if weights is not None and weights.size:
             some = weights[labelled] if of_kind.pairs else weights
             of_kind = of_kind._replace(mean_weight=float(some.mean(dtype=np.float64)))
-        found[name] = of_kind
-    return found
+        by_type[name] = of_kind
+    return by_type
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
@@ -102,11 +102,11 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
         [(name, only)] = kinds.items()
         return {name: 1.0 / only.mean_weight}, 1.0
     counts = np.array([kind.pairs for kind in kinds.values()], dtype=np.float64)
-    found = np.array([kind.adjusted for kind in kinds.values()])
+    adjusted = np.array([kind.adjusted for kind in kinds.values()])
     heavy = np.array([kind.mean_weight for kind in kinds.values()])
     total = counts.sum()
-    mean = float(np.clip((counts * found).sum() / total, 0.0, MOST)) if total else 0.0
-    shrunk = np.clip((counts * found + PRIOR * mean) / (counts + PRIOR), 0.0, MOST)
+    mean = float(np.clip((counts * adjusted).sum() / total, 0.0, MOST)) if total else 0.0
+    shrunk = np.clip((counts * adjusted + PRIOR * mean) / (counts + PRIOR), 0.0, MOST)
     odds, unseen = shrunk / (1.0 - shrunk), mean / (1.0 - mean)
     if not odds.any() or not total:
         odds, unseen = np.ones_like(odds), 1.0
@@ -142,12 +142,12 @@ def summarise_columns(view: GraphView) -> ColumnSummary:
     """Summarise the feature columns over all visible nodes; rows are read in blocks."""
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
-    found, are_counts = np.zeros(view.num_features, dtype=np.int64), True
+    documents, are_counts = np.zeros(view.num_features, dtype=np.int64), True
     for start in range(0, view.num_nodes, BLOCK_ROWS):
         counts = csr_array(view.features(view.rows[start : start + BLOCK_ROWS]))
-        found += np.bincount(counts.indices[counts.data != 0], minlength=found.size)
+        documents += np.bincount(counts.indices[counts.data != 0], minlength=documents.size)
         are_counts = are_counts and bool((counts.data >= 0).all())
-    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + found)) + 1
+    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + documents)) + 1
     return ColumnSummary(rarity.astype(np.float32), are_counts)
 
 
@@ -261,7 +261,7 @@ def describe(graph: Graph, labels: NodeLabels) -> GraphStatistics:
     )
 
 
-def _kind(graph: Graph, name: str, found: Homophily) -> KindStatistics:
+def _kind(graph: Graph, name: str, homophily: Homophily) -> KindStatistics:
     source, _, weights = graph.edges_of(name)
     directed, weighted = graph.is_directed(name), weights is not None
-    return KindStatistics(name, source.size, directed, weighted, found.same, found.adjusted)
+    return KindStatistics(name, source.size, directed, weighted, homophily.same, homophily.adjusted)

@@ -14,7 +14,7 @@ from nodegraft.base.files.bundle import Arrays
 from nodegraft.base.hashing import HashPart, content_hash
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, index_type, is_sparse
-from nodegraft.graph.growth.grown import joined
+from nodegraft.graph.growth.grown import combine
 from nodegraft.graph.growth.stacked import Stored, in_one_piece
 from nodegraft.graph.keys import NodeKeys
 
@@ -187,7 +187,7 @@ class MemoryStore(EdgesByKind):
 
     def merged_edges(self) -> Adjacency:
         """Return the edges of all types, merged into one adjacency."""
-        return joined(list(self.edges.values()), None)
+        return combine(list(self.edges.values()), None)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -228,8 +228,10 @@ def _stored(features: Matrix) -> Matrix:
         )
         return csr_array((matrix.data, indices, indptr), shape=matrix.shape)
     with np.errstate(over="ignore"):
-        kept = features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
-    return np.ascontiguousarray(kept)
+        values = (
+            features if features.dtype == np.float16 else features.astype(np.float32, copy=False)
+        )
+    return np.ascontiguousarray(values)
 
 
 def content_of(store: GraphStore) -> str:

@@ -86,11 +86,11 @@ class GraphView:
         Args:
             weights: Weight of each edge type by name, at least 0.
         """
-        chosen = tuple(float(weights[name]) for name in self.relations)
-        if chosen == self._weights or (self._weights is None and chosen == (1.0,)):
+        in_order = tuple(float(weights[name]) for name in self.relations)
+        if in_order == self._weights or (self._weights is None and in_order == (1.0,)):
             return self
         return self._weighed.get(
-            chosen, lambda: GraphView(self._store, self._rows, self._full_degrees, chosen)
+            in_order, lambda: GraphView(self._store, self._rows, self._full_degrees, in_order)
         )
 
     def is_directed(self, relation: str) -> bool:
@@ -134,15 +134,15 @@ class GraphView:
                 None for all neighbours.
         """
         nodes = self.positions(rows)
-        owner, found, weights, directions = self._store.adjacency(relation).entries_of(rows)
-        chosen = np.full(owner.size, direction is None)
+        owner, columns, weights, directions = self._store.adjacency(relation).entries_of(rows)
+        is_match = np.full(owner.size, direction is None)
         if direction is not None and directions is not None:
-            chosen = (directions & direction) > 0
+            is_match = (directions & direction) > 0
         if self._rows is not None:
-            chosen &= np.isin(found, self._rows)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=nodes.size))))
+            is_match &= np.isin(columns, self._rows)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[is_match], minlength=nodes.size))))
         values = np.ones(owner.size, dtype=np.float32) if weights is None else weights
-        entries = values[chosen], self.positions(found[chosen]), ends
+        entries = values[is_match], self.positions(columns[is_match]), ends
         return self._one_hop(csr_array(entries, shape=(nodes.size, self.num_nodes)), nodes)
 
     def _one_hop(self, matrix: "csr_array[Any]", nodes: IntArray) -> Neighbourhood:
@@ -150,10 +150,10 @@ class GraphView:
 
         Rows and columns are positions, see :meth:`positions`.
         """
-        met, columns = np.unique(matrix.indices, return_inverse=True)
-        step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, met.size))
+        outer, columns = np.unique(matrix.indices, return_inverse=True)
+        step = csr_array((matrix.data, columns, matrix.indptr), shape=(nodes.size, outer.size))
         return Neighbourhood(
-            Operator(self.features(self._at(met))), (Operator(step),), (met, nodes)
+            Operator(self.features(self._at(outer))), (Operator(step),), (outer, nodes)
         )
 
     def edges_of(self, relation: str) -> tuple[IntArray, IntArray, NDArray[np.float32] | None]:
@@ -260,18 +260,18 @@ class GraphView:
         Args:
             rows: Row numbers.
         """
-        asked = row_numbers(rows)
+        numbers = row_numbers(rows)
         if self._rows is None:
-            outside = asked[(asked < 0) | (asked >= self.num_nodes)]
+            outside = numbers[(numbers < 0) | (numbers >= self.num_nodes)]
             if outside.size:
-                raise UnknownNodeError(outside.tolist(), asked.size)
-            return asked
-        place = np.searchsorted(self._rows, asked)
+                raise UnknownNodeError(outside.tolist(), numbers.size)
+            return numbers
+        place = np.searchsorted(self._rows, numbers)
         inside = place < self._rows.size
         hidden = ~inside
-        hidden[inside] = self._rows[place[inside]] != asked[inside]
+        hidden[inside] = self._rows[place[inside]] != numbers[inside]
         if hidden.any():
-            raise HiddenNodeError(int(hidden.sum()), asked.size)
+            raise HiddenNodeError(int(hidden.sum()), numbers.size)
         return place
 
     def _at(self, positions: IntArray) -> IntArray:
@@ -309,13 +309,13 @@ class GraphView:
         if relation is None:
             counts, positions = self._adjacency.neighbours(places)
             return counts, self._at(positions)
-        asked = row_numbers(rows)
-        counts, found = self._store.adjacency(relation).neighbours(asked)
+        numbers = row_numbers(rows)
+        counts, neighbours = self._store.adjacency(relation).neighbours(numbers)
         if self._rows is not None:
-            visible = np.isin(found, self._rows)
-            owner = np.repeat(np.arange(asked.size), counts)[visible]
-            counts, found = np.bincount(owner, minlength=asked.size), found[visible]
-        return counts, found
+            visible = np.isin(neighbours, self._rows)
+            owner = np.repeat(np.arange(numbers.size), counts)[visible]
+            counts, neighbours = np.bincount(owner, minlength=numbers.size), neighbours[visible]
+        return counts, neighbours
 
     def weighted_neighbours(
         self, rows: Rows
@@ -499,10 +499,10 @@ class GraphView:
         Args:
             most: Maximum number of rows to recompute.
         """
-        made = self._cache.refresh(most)
+        count = self._cache.refresh(most)
         for view in self._weighed.values():
-            made += view.refresh(most - made)
-        return made
+            count += view.refresh(most - count)
+        return count
 
     def take_over(self, same: "GraphView", touched: IntArray | None = None) -> None:
         """Reuse the caches of an equal graph in another store, or of the graph before it grew.
@@ -520,5 +520,5 @@ class GraphView:
 
     def __repr__(self) -> str:
         everyone = len(self._store.keys)
-        seen = "all" if self._rows is None else f"{self.num_nodes:,}"
-        return f"GraphView({seen} of {everyone:,} nodes, {self.num_features:,} features)"
+        nodes = "all" if self._rows is None else f"{self.num_nodes:,}"
+        return f"GraphView({nodes} of {everyone:,} nodes, {self.num_features:,} features)"

@@ -65,7 +65,7 @@ class GraphAny(Derived[channels.Floats]):
     """Number of labels of each class to which a training step fits the channels."""
 
     batch: PositiveInt = 128
-    """Number of other labelled nodes that a training step predicts."""
+    """Maximum number of labelled nodes that a training step predicts, besides those it fits."""
 
     steps: NonNegativeInt = 1000
     """Number of training steps of the network; 0 keeps the initial weights."""
@@ -138,7 +138,7 @@ class GraphAny(Derived[channels.Floats]):
         rows, counts = labels.rows(), label_counts(labels)
         products = [gram(own) for own in channels.channel_rows(view, view.positions(rows))]
         targets = torch.from_numpy(np.repeat(np.arange(counts.size), counts))
-        taken = np.minimum(self.references, np.maximum(counts - 1, 1))
+        shots = np.minimum(self.references, np.maximum(counts - 1, 1))
         starts = np.cumsum(counts) - counts
         optimiser = torch.optim.AdamW(
             mixer.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
@@ -146,7 +146,7 @@ class GraphAny(Derived[channels.Floats]):
         for number in range(1, self.steps + 1):
             known = [
                 start + draws.permutation(count)[:some]
-                for start, count, some in zip(starts, counts, taken, strict=True)
+                for start, count, some in zip(starts, counts, shots, strict=True)
             ]
             reference = np.concatenate(known)
             query = draws.permutation(np.setdiff1d(np.arange(rows.size), reference))[: self.batch]
@@ -154,7 +154,7 @@ class GraphAny(Derived[channels.Floats]):
                 return  # Batch normalisation needs at least two nodes.
             among, across = np.ix_(reference, reference), np.ix_(query, reference)
             predictions = [
-                own[across] @ channels.least_squares(own[among], taken, self.penalty)
+                own[across] @ channels.least_squares(own[among], shots, self.penalty)
                 for own in products
             ]
             stacked = np.stack(predictions, axis=1)

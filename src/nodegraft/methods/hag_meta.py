@@ -88,8 +88,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
     :math:`\log(d + \epsilon)`, which gives isolated nodes the largest weight."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
-    """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy
-    tasks the most weight, or to increase it, which gives hard tasks the most weight."""
+    """Whether task-level attention is trained to decrease the loss, as in the paper, or to increase
+    it. It then gives the most weight to easy or to hard tasks, respectively.
+    """
 
     nla_start: Literal["xavier", "wide"] = "xavier"
     """Scale of the initial weights of node-level attention: Xavier, which makes all scores nearly
@@ -141,8 +142,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
         # Base classes have many labels: store a few of them for adaptation, or none if ``adapt`` is
         # off.
         count = self.base_shots if self.adapt == "support" else 0
-        kept = sample_per_class(curriculum.train, count, self.seeds.generator("kept"))
-        self.kept_, self.tasks_ = KeyedLabels.of(kept, view), [list(kept)]
+        sample = sample_per_class(curriculum.train, count, self.seeds.generator("kept"))
+        self.kept_, self.tasks_ = KeyedLabels.of(sample, view), [list(sample)]
 
     def new_encoder(self, features: int) -> GCN:
         """Return the paper's encoder, with a ReLU after the last layer if ``last_relu`` is set."""
@@ -243,8 +244,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     def _tasks(self, view: GraphView) -> list[NodeLabels]:
         """Return the stored supports of each task, in the order of ``tasks_``."""
-        kept = self.kept_.on(view)
-        return [kept.select(names) for names in self.tasks_ if names]
+        supports = self.kept_.on(view)
+        return [supports.select(names) for names in self.tasks_ if names]
 
     def rename_learned(self, names: Mapping[str, str]) -> None:
         """Rename classes in the list of tasks."""
@@ -255,9 +256,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
         self.prototypes_ = self.prototypes_[torch.from_numpy(columns)]
         names = {self.classes_[column]: None for column in columns}
         self.kept_ = self.kept_.select(names)
-        left = [[name for name in task if name in names] for task in self.tasks_]
+        tasks = [[name for name in task if name in names] for task in self.tasks_]
         # The base stays the first task, even if all its classes are removed.
-        self.tasks_ = [task for place, task in enumerate(left) if task or not place]
+        self.tasks_ = [task for place, task in enumerate(tasks) if task or not place]
 
     def scores_as_published(self, lesson: PublishedLesson) -> Tensor:
         """Score by distances to prototypes, then take a gradient step on the query loss."""
@@ -278,8 +279,8 @@ class HAGMeta(Prototypical[HAGNetwork]):
             loss, _ = network.weighted_loss(tasks, before, lesson.targets)
             loss.backward()  # type: ignore[no-untyped-call]
             self.training(1).optimiser(network).step()
-            taught = self.labels_.on(lesson.view)
-            self._take(network, lesson.view, [taught.select(names) for names in self.tasks_])
+            labels = self.labels_.on(lesson.view)
+            self._take(network, lesson.view, [labels.select(names) for names in self.tasks_])
         return before if lesson.before_step else scores()[1]
 
     @torch.no_grad()
@@ -296,9 +297,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
         return model._attention(graph)
 
     def _attention(self, view: GraphView) -> Attention:
-        network, kept = self.network(), self.kept_.on(view)
+        network, supports = self.network(), self.kept_.on(view)
         nodes: dict[str, dict[Key, float]] = {}
-        for task in (kept.select(names) for names in self.tasks_[1:]):
+        for task in (supports.select(names) for names in self.tasks_[1:]):
             sizes = [rows.size for rows in task.values()]
             weights = torch.split(network.support_weights(view, task), sizes)
             for (name, rows), part in zip(task.items(), weights, strict=True):

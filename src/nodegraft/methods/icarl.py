@@ -70,11 +70,11 @@ class ICaRL(Classifying):
         exemplars = self.kept_.on(view)
         together = exemplars | support
         rows, targets, known = together.rows(), self.columns(together), len(self.classes_)
-        taught = self._answers(view, rows)
+        old_scores = self._answers(view, rows)
 
         def loss(scores: Tensor) -> Tensor:
-            held = distillation_loss(scores[:, :known], taught, self.temperature)
-            return F.cross_entropy(scores, targets) + held
+            distillation = distillation_loss(scores[:, :known], old_scores, self.temperature)
+            return F.cross_entropy(scores, targets) + distillation
 
         self.train_on(self.grown(support), view, rows, loss, self.steps)
         self._keep(view, exemplars, support)

@@ -139,5 +139,5 @@ class Fitted(NamedTuple):
         """Return class probabilities: nodes x classes."""
         if self.classifier is None:
             return np.ones((len(vectors), 1))
-        found: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]
-        return found
+        shares: NDArray[np.float64] = self.classifier.predict_proba(vectors)[:, self.numbers]
+        return shares

@@ -8,9 +8,10 @@ from nodegraft.methods.joint_fewshot import JointFewShot
 
 @dataclass(kw_only=True)
 class Joint(JointFewShot):
-    """:class:`JointFewShot` with 60 % of the nodes of new classes as labels, as for known classes.
+    """:class:`JointFewShot` with labels for 60 % of the nodes of each new class.
 
-    It uses labels that no other method has, so it is a reference value, not a competitor.
+    Known classes have the same share. It uses labels that no other method has, so it is a reference
+    value, not a competitor.
     """
 
     name: ClassVar[str] = "joint"

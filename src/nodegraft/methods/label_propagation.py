@@ -59,8 +59,8 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         """Learn weights of edge types, then propagate the labels of the known classes."""
         self.edge_type_weights_, self.new_edge_type_weight_ = {}, 1.0
         if self.edge_types:
-            found = homophily_of_kinds(view, curriculum.train)
-            self.edge_type_weights_, self.new_edge_type_weight_ = relation_weights(found)
+            homophily = homophily_of_kinds(view, curriculum.train)
+            self.edge_type_weights_, self.new_edge_type_weight_ = relation_weights(homophily)
         super().learn_base(view, curriculum)
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> NDArray[np.float64]:

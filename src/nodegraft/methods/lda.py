@@ -88,9 +88,9 @@ class LDA(Frozen):
 
         The scatter matrix still contains the nodes of the removed classes.
         """
-        kept = torch.from_numpy(columns)
-        self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
-        self.biases_ = self.biases_[kept]
+        indices = torch.from_numpy(columns)
+        self.means_, self.weights_ = self.means_[indices], self.weights_[indices]
+        self.biases_ = self.biases_[indices]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Return the log-likelihood of each class, up to a constant for each node."""

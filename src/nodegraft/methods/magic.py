@@ -125,8 +125,9 @@ class Magic(KernelHead):
 def label_pair_prior(view: GraphView, labels: NodeLabels) -> tuple[float, float]:
     r"""Compute :math:`J_\mathrm{same}` and :math:`J_\mathrm{diff}` from labelled edges.
 
-    Labelled edges join two labelled nodes. One random edge is added to the observed edges, so that
-    both numbers are finite. Both are 0 without labelled edges.
+    Labelled edges join two labelled nodes. The counts include one additional edge, which is within
+    a class with the probability of a random edge, so that both numbers are finite. Both are 0 if
+    no edge is labelled, or all labelled edges are within one class.
     """
     rows = np.sort(labels.rows())
     classes = fixed_labels(rows, labels)
@@ -172,10 +173,10 @@ def fixed_labels(rows: NDArray[np.int64], labels: NodeLabels) -> NDArray[np.int6
     Args:
         rows: Row numbers of the nodes, ascending.
     """
-    found = np.full(rows.size, -1)
+    fixed = np.full(rows.size, -1)
     for number, own in enumerate(labels.values()):
-        found[np.isin(rows, own)] = number
-    return found
+        fixed[np.isin(rows, own)] = number
+    return fixed
 
 
 def mean_field(
@@ -210,9 +211,9 @@ def mean_field(
     one_hot = np.eye(unary.shape[1])[fixed[known]]
 
     def shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = softmax(scores, axis=1)
-        found[known] = one_hot
-        return found
+        probabilities: NDArray[np.float64] = softmax(scores, axis=1)
+        probabilities[known] = one_hot
+        return probabilities
 
     field = shares(unary)
     for _ in range(rounds):

@@ -95,8 +95,8 @@ class Ridge(Frozen):
 
         Their nodes stay in G, so scores of other classes do not change.
         """
-        kept = torch.from_numpy(columns)
-        self.means_, self.weights_ = self.means_[kept], self.weights_[kept]
+        indices = torch.from_numpy(columns)
+        self.means_, self.weights_ = self.means_[indices], self.weights_[indices]
 
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         """Return the regression output for each class: an estimate of its one-hot target."""

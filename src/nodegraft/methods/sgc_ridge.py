@@ -78,8 +78,8 @@ class SGCRidge(KernelHead):
         blocks = self._blocks_by_type(view, rows) if typed else view.propagated(rows, self.hops)
         if self.idf:
             blocks = [weigh_columns(block, self.rarity_) for block in blocks]
-        joined = side_by_side(blocks)
-        return joined / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(joined)
+        matrix = side_by_side(blocks)
+        return matrix / np.float32(np.sqrt(len(blocks))) if typed else normalise_rows(matrix)
 
     def derive(self, view: GraphView) -> Solved:
         """Solve the regression on all labels.
@@ -99,8 +99,8 @@ class SGCRidge(KernelHead):
             return first
         # Round the scores, so that the hash of keys decides between nodes with equal scores.
         ranks = np.argsort(hash_order(view.key_array_of(unlabelled)))
-        chosen = highest_scores(np.concatenate(scores).round(9), ranks, self.self_training)
-        more = {name: unlabelled[new] for name, new in zip(labels, chosen, strict=True)}
+        pseudo_labels = highest_scores(np.concatenate(scores).round(9), ranks, self.self_training)
+        more = {name: unlabelled[new] for name, new in zip(labels, pseudo_labels, strict=True)}
         both = {name: np.concatenate((own, more[name])) for name, own in labels.items()}
         return self.solved(view, NodeLabels(both))
 

@@ -11,6 +11,7 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.view import GraphView
+from nodegraft.model.back_off import Ancestors, TreeAnswers, back_off
 from nodegraft.model.confidence import World, confidence
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class BestClasses:
     sets: list[tuple[str, ...]] | None = None
     """Prediction set of each node; None if no thresholds were given."""
 
+    answers: TreeAnswers | None = None
+    """Class or ancestor of each node; None without a class tree."""
+
     @property
     def confidence(self) -> NDArray[np.float64]:
         """Confidence of each node's likeliest class."""
@@ -60,6 +64,8 @@ def best_classes(
     rows: IntArray,
     top: int,
     thresholds: NDArray[np.float64] | None = None,
+    ancestors: Ancestors | None = None,
+    min_confidence: float | None = None,
 ) -> BestClasses:
     """Return the top classes of a single block of nodes.
 
@@ -67,6 +73,8 @@ def best_classes(
         rows: Row numbers of the nodes, in any order.
         top: Number of classes for each node; all classes if the model has fewer.
         thresholds: Minimum probability of each class to be in a prediction set; None for no sets.
+        ancestors: Ancestors of the classes in the class tree; None for no tree.
+        min_confidence: Confidence below which a prediction backs off to an ancestor.
     """
     scores = model.score_rows(view, rows)
     columns = best_columns(scores, top)
@@ -75,7 +83,11 @@ def best_classes(
     known = model.known_class_probability(view, scores)
     names = model.classes_
     sets = None if thresholds is None else classes_above(probabilities, thresholds, names)
-    return BestClasses(rows, columns, names, shares, known, model.world, sets)
+    answers = None
+    if ancestors is not None:
+        best = columns[:, 0]
+        answers = back_off(probabilities, best, known, model.world, ancestors, min_confidence)
+    return BestClasses(rows, columns, names, shares, known, model.world, sets, answers)
 
 
 def best_in_blocks(
@@ -109,11 +121,11 @@ def best_columns(scores: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """
     if top > min(SEARCHED, scores.shape[1]):
         return np.argsort(-scores, axis=1, kind="stable")[:, :top]
-    left, nodes, found = scores.copy(), np.arange(len(scores)), []
+    remaining, nodes, columns = scores.copy(), np.arange(len(scores)), []
     for _ in range(top):
-        found.append(left.argmax(axis=1))
-        left[nodes, found[-1]] = -np.inf
-    return np.stack(found, axis=1)
+        columns.append(remaining.argmax(axis=1))
+        remaining[nodes, columns[-1]] = -np.inf
+    return np.stack(columns, axis=1)
 
 
 def classes_above(
@@ -132,8 +144,8 @@ def classes_above(
     inside[np.arange(len(inside)), probabilities.argmax(axis=1)] = True
     rows, columns = np.nonzero(inside)
     best_first = np.lexsort((-probabilities[rows, columns], rows))
-    found = np.array(names, dtype=object)[columns[best_first]]
-    return [tuple(part) for part in np.split(found, np.cumsum(inside.sum(axis=1))[:-1])]
+    best_names = np.array(names, dtype=object)[columns[best_first]]
+    return [tuple(part) for part in np.split(best_names, np.cumsum(inside.sum(axis=1))[:-1])]
 
 
 def recalls(targets: IntArray, predicted: IntArray, num_classes: int) -> NDArray[np.float64]:

@@ -134,7 +134,7 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
     Args:
         kinds: Learned attribute of the class -> storage kind.
     """
-    attributes, left = {}, set(state.arrays)
+    attributes, unread = {}, set(state.arrays)
     for name, entry in state.document.items():
         if name not in kinds or entry.get("kind") != kinds[name]:
             raise CheckpointError(
@@ -148,9 +148,9 @@ def unpack(state: State, kinds: Mapping[str, str]) -> dict[str, Any]:
             raise CheckpointError(
                 f"The saved state of {name!r} is not whole: {error!r}."
             ) from error
-        left -= used
-    if left:
-        raise CheckpointError(f"The saved state has arrays nobody asked for: {sorted(left)[0]!r}.")
+        unread -= used
+    if unread:
+        raise CheckpointError(f"The saved state has unknown arrays, such as {sorted(unread)[0]!r}.")
     missing = kinds.keys() - attributes.keys()
     if missing:
         raise CheckpointError(f"The saved state lacks {', '.join(sorted(missing))}. {OTHERS}")
@@ -207,7 +207,7 @@ def unpack_model(
     own = State(under("state.", arrays), state)
     odd = [name for name in arrays if not name.startswith(("state.", "recipe."))]
     if odd:
-        raise CheckpointError(f"{where} has an array nobody asked for: {odd[0]!r}.")
+        raise CheckpointError(f"{where} has the unknown array {odd[0]!r}.")
     return SavedModel(document, own, under("recipe.", arrays))
 
 

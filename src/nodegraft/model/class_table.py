@@ -69,9 +69,9 @@ class ClassTable:
             session: Number of the session that adds them.
         """
         known = set(self.names)
-        taken = [name for name in labels if name in known]
-        if taken:
-            names = listed(map(repr, taken))
+        repeated = [name for name in labels if name in known]
+        if repeated:
+            names = listed(map(repr, repeated))
             raise ClassNameError(f"The model already has the class {names}: rename one.")
         empty = [name for name, count in labels.items() if count == 0]
         if empty or not labels:
@@ -112,18 +112,18 @@ class ClassTable:
 
     def remove(self, names: Iterable[str]) -> tuple["ClassTable", NDArray[np.int64]]:
         """Return a table without the named classes, and the old columns of the other classes."""
-        gone = set(self._columns(names))
-        columns = [column for column in range(len(self)) if column not in gone]
-        kept = ClassTable(tuple(self.classes[column] for column in columns))
-        return kept, np.array(columns, dtype=np.int64)
+        removed_columns = set(self._columns(names))
+        columns = [column for column in range(len(self)) if column not in removed_columns]
+        table = ClassTable(tuple(self.classes[column] for column in columns))
+        return table, np.array(columns, dtype=np.int64)
 
     def _columns(self, names: Iterable[str]) -> list[int]:
         column = {name: place for place, name in enumerate(self.names)}
-        asked = list(names)
-        unknown = [name for name in asked if name not in column]
+        listed_names = list(names)
+        unknown = [name for name in listed_names if name not in column]
         if unknown:
             raise ClassNameError(f"The model has no class {listed(map(repr, unknown))}.")
-        return [column[name] for name in asked]
+        return [column[name] for name in listed_names]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the table as a list of plain JSON objects."""

@@ -47,9 +47,9 @@ def learned_json(cls: type) -> dict[str, Any]:
     return {name: hints[name] for name, kind in learned_kinds(cls).items() if kind == "json"}
 
 
-def is_learned(one: "Field[Any]") -> bool:
+def is_learned(parameter: "Field[Any]") -> bool:
     """Return whether a dataclass field was declared with :func:`learned`."""
-    return bool(one.metadata.get(_MARK))
+    return bool(parameter.metadata.get(_MARK))
 
 
 def _kind(annotation: Any) -> str:

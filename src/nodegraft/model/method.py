@@ -116,8 +116,8 @@ class Method(Stateful):
             with Measurement() as work:
                 draft.learn_classes(graph, support)
             draft._know(table, keys)
-            kept = draft.kept_bytes()
-        return AddReport(support.classes, session, work.seconds, work.peak_bytes, kept)
+            model_bytes = draft.kept_bytes()
+        return AddReport(support.classes, session, work.seconds, work.peak_bytes, model_bytes)
 
     def add_labels(self, graph: GraphView, labels: Labels, *, listener: Listener = SILENT) -> None:
         """Add labels to known classes, if the method supports it.
@@ -171,10 +171,10 @@ class Method(Stateful):
         Args:
             names: Names of the classes to remove.
         """
-        gone = several(names, "class names")
+        removed_names = several(names, "class names")
         with self._change(SILENT) as draft:
-            table, kept = draft._table.remove(gone)
-            draft.keep_classes(kept)
+            table, kept_columns = draft._table.remove(removed_names)
+            draft.keep_classes(kept_columns)
             draft._know(table, draft.labels_.select(table.names))
 
     def rename_classes(self, names: Mapping[str, str]) -> None:
@@ -423,9 +423,9 @@ class Method(Stateful):
 
     def _score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
         self._check(view)
-        asked = row_numbers(rows)
-        in_order = bool((np.diff(asked) > 0).all())
-        unique, place = (asked, asked) if in_order else np.unique(asked, return_inverse=True)
+        numbers = row_numbers(rows)
+        in_order = bool((np.diff(numbers) > 0).all())
+        unique, place = (numbers, numbers) if in_order else np.unique(numbers, return_inverse=True)
         view.positions(unique)
         scores = np.empty((unique.size, len(self.classes_)), dtype=np.float64)
         for start in range(0, unique.size, self.block_rows):

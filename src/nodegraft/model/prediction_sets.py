@@ -93,7 +93,7 @@ class SetCalibration:
         """
         validate_value("coverage", coverage, OpenFraction)
         least = _least_nodes(coverage)
-        sizes = {name: found.size for name, found in self.probabilities.items()}
+        sizes = {name: values.size for name, values in self.probabilities.items()}
         own = [name for name, size in sizes.items() if size >= max(OWN_THRESHOLD, least)]
         rest = [name for name, size in sizes.items() if size and name not in own]
         few = [name for name in rest if self.labels[name] <= FEW_LABELS]
@@ -105,8 +105,8 @@ class SetCalibration:
         return [self._group(some, coverage) for some in names]
 
     def _group(self, names: Sequence[str], coverage: float) -> ThresholdGroup:
-        found = np.concatenate([self.probabilities[name] for name in names])
-        return ThresholdGroup(tuple(names), found.size, conformal_threshold(found, coverage))
+        values = np.concatenate([self.probabilities[name] for name in names])
+        return ThresholdGroup(tuple(names), values.size, conformal_threshold(values, coverage))
 
     def thresholds(self, coverage: float) -> Floats:
         """Return the threshold of each class, in the order of the model's classes.
@@ -227,24 +227,24 @@ def calibrate(
             f"{len(labelled):,} nodes of held_out are labels of the model, such as "
             f"{view.keys_of(labelled[:1])[0]!r}: give nodes that it did not learn from."
         )
-    found: dict[str, list[Floats]] = {name: [] for name in model.classes_}
+    values: dict[str, list[Floats]] = {name: [] for name in model.classes_}
     for name, own in _own_probabilities(model, view, held_out):
-        found[name].append(own)
-    names = [name for name in model.classes_ if not found[name] and model.labels_[name].size > 1]
+        values[name].append(own)
+    names = [name for name in model.classes_ if not values[name] and model.labels_[name].size > 1]
     if Capability.SET_LABELS in model.capabilities():
         folds = models_without_a_fold(model, view, names, "calibrate prediction sets", listener)
         for other, left_out in folds:
             some = {name: keys[: MOST_NODES // FOLDS] for name, keys in left_out.items()}
             for name, own in _own_probabilities(other, view, KeyedLabels(some).on(view)):
-                found[name].append(own)
-    elif not any(found.values()):
+                values[name].append(own)
+    elif not any(values.values()):
         raise ParameterError(
             f"{model.name} has to be fitted again to leave labels out, so prediction sets need "
             "nodes of known class that it did not learn from: held_out in Python; a store holds "
             "out a fifth of the labels of classes with ten or more."
         )
     return SetCalibration(
-        {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in found.items()},
+        {name: np.concatenate(parts or [np.zeros(0)]) for name, parts in values.items()},
         {name: int(keys.size) for name, keys in model.labels_.items()},
     )
 
@@ -289,7 +289,7 @@ def models_without_a_fold(
         listener.step(what, fold, FOLDS)
         part = {name: model.labels_[name] for name in names if model.labels_[name].size > fold}
         left_out = {name: keys[fold::FOLDS] for name, keys in part.items()}
-        kept = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
-        other = model._with_labels(view, KeyedLabels({**model.labels_, **kept}))
+        remaining = {name: np.delete(keys, slice(fold, None, FOLDS)) for name, keys in part.items()}
+        other = model._with_labels(view, KeyedLabels({**model.labels_, **remaining}))
         yield other, KeyedLabels(left_out)
     listener.step(what, FOLDS, FOLDS)

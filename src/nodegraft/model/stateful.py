@@ -87,9 +87,9 @@ class Stateful(Hooks):
         if not len(self._table):
             return f"{type(self).__name__}({parameters})"
         names = self.classes_
-        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        first = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         return (
-            f"<{type(self).__name__}({parameters}) that knows {len(names)} classes ({shown}) from "
+            f"<{type(self).__name__}({parameters}) that knows {len(names)} classes ({first}) from "
             f"{self.labels_.num_nodes:,} labels, session {self._table.session}>"
         )
 
@@ -138,7 +138,7 @@ class Stateful(Hooks):
         with vars(self).setdefault("_lock", RLock()):
             if "_changing" in vars(self):
                 raise ParameterError(
-                    "This model is being taught: a listener may watch that, not change the model."
+                    "This model is learning: a listener may watch, but not change the model."
                 )
             draft = self._now()
             vars(draft)["_listener"] = listener

@@ -98,8 +98,8 @@ class JobResources:
         >>> JobResources(cpus=1, memory=2**30).jobs_on({"CPU": 8, "memory": 5 * 2**30})
         5
         """
-        asked = {"CPU": self.cpus, "memory": float(self.memory), "GPU": self.gpus}
-        return int(min(node.get(name, 0) // amount for name, amount in asked.items() if amount))
+        amounts = {"CPU": self.cpus, "memory": float(self.memory), "GPU": self.gpus}
+        return int(min(node.get(name, 0) // amount for name, amount in amounts.items() if amount))
 
 
 class RayCluster:

@@ -56,10 +56,10 @@ def replicated(
 
 def wait_for_signal() -> None:
     """Wait until this process receives SIGINT or SIGTERM."""
-    told = list[int]()
+    signals = list[int]()
     for kind in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(kind, lambda number, _: told.append(number))
-    while not told:
+        signal.signal(kind, lambda number, _: signals.append(number))
+    while not signals:
         sleep(0.2)
 
 
@@ -90,12 +90,12 @@ def _run(serve: Any, application: Any, name: str) -> None:
     except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
         # Read the errors of the replicas from the application status, because the exception does
         # not contain them.
-        found = serve.status().applications.get(name)
-        told = [part.message for part in found.deployments.values()] if found else []
+        status = serve.status().applications.get(name)
+        messages = [part.message for part in status.deployments.values()] if status else []
         raise NodegraftError(
             "Ray Serve could not start the replicas. Check that nothing else is served by this "
             "cluster, and that what they serve is found under the same path on every node. Ray "
-            f"says: {' '.join([_said(error), *told])}"
+            f"says: {' '.join([_said(error), *messages])}"
         ) from error
 
 

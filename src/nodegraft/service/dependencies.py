@@ -257,4 +257,4 @@ async def _change_maker(
 
 
 Changes = Annotated[ChangeMaker, Depends(_change_maker)]
-"""Parameter of routes that make a version: a maker of versions for the request."""
+"""Parameter of routes that make a version."""

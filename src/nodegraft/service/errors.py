@@ -98,7 +98,7 @@ def internal_error(error: Exception) -> HttpError:
 
 def http_error(error: errors.NodegraftError) -> HttpError:
     """Convert an error of nodegraft to an HTTP error."""
-    matches = (found for kind, found in _RESPONSES.items() if isinstance(error, kind))
+    matches = (response for kind, response in _RESPONSES.items() if isinstance(error, kind))
     status, advice = next(matches, (409, _SEE_SCHEMA))
     message, more = error.what_happened or str(error), dict[str, Any]()
     if isinstance(error, errors.CandidateWaitsError):

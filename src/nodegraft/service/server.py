@@ -88,18 +88,18 @@ def _bind(settings: Settings) -> socket.socket:
 def _raise_file_limit() -> int:
     """Raise the limit of open files for all connections; return the backlog of the socket.
 
-    All connections of the backlog are accepted at once, before any of them can be closed.
+    Files are needed for the backlog, too, because all its connections are accepted at once.
     """
     if sys.platform == "win32":
         return BACKLOG
     import resource  # not available on Windows
 
-    wanted = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
+    limit = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    if soft == resource.RLIM_INFINITY or soft >= limit:
         return BACKLOG
     TimeoutProtocol.limit = min(MAX_CONNECTIONS, soft // (2 * FLOOD))
     return min(BACKLOG, soft // 4)

@@ -157,11 +157,11 @@ def _refuse_taken(folder: Path) -> None:
     """Refuse a folder that is not empty, unless an interrupted `init` wrote its files."""
     if not folder.exists():
         return
-    left = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     # Ignore hidden files: they are unfinished writes of a killed process.
-    left = {name for name in left if not name.startswith(".")}
-    strange = left - {places.OBJECTS, DERIVED, places.SETTINGS, *DATABASE_FILES}
-    if strange or (places.SETTINGS in left and not _unfinished(folder)):
+    names = {name for name in names if not name.startswith(".")}
+    strange = names - {places.OBJECTS, DERIVED, places.SETTINGS, *DATABASE_FILES}
+    if strange or (places.SETTINGS in names and not _unfinished(folder)):
         raise StoreError(f"{folder} already exists: choose a new folder for the store.")
     (folder / places.SETTINGS).unlink(missing_ok=True)
 

@@ -194,13 +194,13 @@ class LabelChanges:
         labels = _labels_after(before, change)
         if not before.needs_fit(labels):
             return None
-        return Refit(before.model.name, labels.num_teaching, self.last_fit().seconds)
+        return Refit(before.model.name, labels.num_training, self.last_fit().seconds)
 
     def last_fit(self) -> LastFit:
         """Return the number of labels and the duration of the last fit from scratch."""
         contained = lineage(self._journal.versions())
         measures = next(row for row in reversed(contained) if row.action in _FITTED).measures
-        labels_now = self._newest_state().labels.num_teaching
+        labels_now = self._newest_state().labels.num_training
         return LastFit(measures["labels"], labels_now, measures["seconds"])
 
     def _newest_state(self) -> "State":
@@ -289,7 +289,7 @@ class LabelChanges:
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
     """Return the number of labels and the duration of a fit, to be stored with the version."""
-    return {"labels": labels.num_teaching, "seconds": round(seconds, 1)}
+    return {"labels": labels.num_training, "seconds": round(seconds, 1)}
 
 
 def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:

@@ -70,8 +70,8 @@ class ModelCards:
                 # purged nodes and is deleted.
                 self._parts.versions.whole(number)
             except StoreError:
-                for left in path.parent.glob(f"{path.stem}[.-]*"):
-                    left.unlink(missing_ok=True)
+                for draft in path.parent.glob(f"{path.stem}[.-]*"):
+                    draft.unlink(missing_ok=True)
                 raise
         return path
 

@@ -10,11 +10,11 @@ class Scope(StrEnum):
     TEACH = "teach"
     ADMIN = "admin"
 
-    def allows(self, wanted: "Scope") -> bool:
+    def allows(self, scope: "Scope") -> bool:
         """Return whether this scope includes another one.
 
         >>> Scope.TEACH.allows(Scope.READ), Scope.TEACH.allows(Scope.ADMIN)
         (True, False)
         """
         order = list(Scope)
-        return order.index(self) >= order.index(wanted)
+        return order.index(self) >= order.index(scope)

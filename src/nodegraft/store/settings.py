@@ -114,9 +114,9 @@ def known_setting(name: str) -> KnownSetting:
 
 def read_setting(connection: Connection, name: str, default: Any) -> Any:
     """Return the value of a setting, or `default` if it was never set."""
-    wanted = select(SETTINGS.c.value).where(SETTINGS.c.name == name)
+    query = select(SETTINGS.c.value).where(SETTINGS.c.name == name)
     try:
-        row = connection.execute(wanted).first()
+        row = connection.execute(query).first()
         return default if row is None else row.value
     except (ValueError, TypeError) as error:
         raise StoreError(

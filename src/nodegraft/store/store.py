@@ -259,7 +259,8 @@ class Store(StoreViews):
         """Change the parents of classes in the class tree; labels and scores stay the same.
 
         A parent is a class, or a group: a name without labels of its own, which exists while there
-        are classes below it.
+        are classes below it. A prediction that lacks confidence becomes an ancestor
+        (:meth:`predict`).
 
         Args:
             parents: Class or group -> its new parent, None for no parent; or a table with the
@@ -710,13 +711,16 @@ class Store(StoreViews):
         """Return the class of each node, and whether it is its label or a prediction.
 
         A labelled node has its label as class; label and prediction are both in the table.
-        ``reason`` is ``own_label``, ``prediction``, ``below_confidence`` or ``unknown_key``.
+        ``reason`` is ``own_label``, ``prediction``, ``ancestor``, ``below_confidence`` or
+        ``unknown_key``.
 
         Args:
             nodes: Keys of nodes; None for all.
             version: Number of the version; None for the live version.
             top: Number of classes for each node, the likeliest first.
-            min_confidence: Between 0 and 1: predictions with less confidence are withheld.
+            min_confidence: Between 0 and 1: a prediction with less confidence becomes its lowest
+                ancestor in the class tree that reaches it (:mod:`nodegraft.model.back_off`); it is
+                withheld if there is none.
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
             ignore_labels: Whether the class of a labelled node is its prediction, not its label.
@@ -733,16 +737,16 @@ class Store(StoreViews):
         from nodegraft.analysis.predictions import predict_keys, predict_new_rows
 
         number = self.live if version is None else version
-        state, shown = self.state(number), (top, min_confidence)
+        state, limits = self.state(number), (top, min_confidence)
         if rows is not None:
             if nodes is not None:
                 raise ParameterError("Give keys of nodes (nodes=…) or rows (rows=…), not both.")
             if missing != "error" or ignore_labels:
                 raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
             key = self.table_options.get("key", "key")
-            return predict_new_rows(state, rows, number, *shown, key=key, coverage=coverage)
+            return predict_new_rows(state, rows, number, *limits, key=key, coverage=coverage)
         options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
-        return predict_keys(state, nodes, number, *shown, missing=missing, **options)
+        return predict_keys(state, nodes, number, *limits, missing=missing, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
         """Return the accuracy of a version, from 0 to 1.

@@ -111,10 +111,10 @@ class TablePreview:
             "label": (self.changes.labels_lost, self.sizes.labels),
         }
         return [
-            f"{gone:,} of {counted(total, noun)} ({100 * gone / total:.1f} %) would be removed; "
+            f"{lost:,} of {counted(total, noun)} ({100 * lost / total:.1f} %) would be removed; "
             f"the limit is {100 * self.max_removed_share:g} %."
-            for noun, (gone, total) in removed.items()
-            if gone > self.max_removed_share * total + ROUNDING
+            for noun, (lost, total) in removed.items()
+            if lost > self.max_removed_share * total + ROUNDING
         ]
 
     def untaught_sentences(self) -> list[str]:
@@ -212,23 +212,23 @@ def read_whole_tables(
             stay, with their types, weights and directions; False for no edges.
         folder: New folder in which the new graph is built if the current one is on disk.
     """
-    given: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
+    arguments: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
     # Use the key type of the graph: a store that was created from a graph records no key type.
-    given["key_type"] = graph.node_keys.key_type
+    arguments["key_type"] = graph.node_keys.key_type
     table = None if edges is False else edges
-    if table is None and not isinstance(given.get("directed", False), bool):
+    if table is None and not isinstance(arguments.get("directed", False), bool):
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
-        del given["directed"]
+        del arguments["directed"]
     if isinstance(graph._store, MappedStore):
         with _advice_for_stores():
-            tables = build_graph(nodes, table, folder / "built", **given)
+            tables = build_graph(nodes, table, folder / "built", **arguments)
         if edges is None:
-            kept = save_mapped(tables.graph, folder / "joined", edges_of=graph)
-            tables = replace(tables, graph=kept)
+            saved = save_mapped(tables.graph, folder / "joined", edges_of=graph)
+            tables = replace(tables, graph=saved)
         return tables
     with _advice_for_stores():
-        tables = read_tables(nodes, table, **given)
+        tables = read_tables(nodes, table, **arguments)
     if edges is None:
         tables = replace(tables, graph=tables.graph.with_edges_of(graph))
     return tables
@@ -257,14 +257,14 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
         labels_lost: Number of labelled nodes that are missing in `after`.
     """
     blocks = [before.rows[start : start + BLOCK] for start in range(0, before.num_nodes, BLOCK)]
-    found = [after.node_keys.find(before.key_array_of(rows)) for rows in blocks]
-    there = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    places = [after.node_keys.find(before.key_array_of(rows)) for rows in blocks]
+    there = np.concatenate([np.zeros(0, dtype=np.int64), *places])
     changed = shared = 0
     for rows in blocks:
-        kept = rows[there[rows] >= 0]
-        old, new = before.features(kept), after.features(there[kept])
+        common = rows[there[rows] >= 0]
+        old, new = before.features(common), after.features(there[common])
         changed += int((np.asarray(abs(old - new).sum(axis=1)) > 0).sum())
-        shared += _shared_entries(before, after, kept, there)
+        shared += _shared_entries(before, after, common, there)
     stayed = int((there >= 0).sum())
     return TableChanges(
         after.num_nodes - stayed,
@@ -285,11 +285,11 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
     """
     shared, most = 0, after.num_nodes + 1
     for kind in set(before.relations) & set(after.relations):
-        counts, found = before.neighbours(rows, kind)
-        still = there[found] >= 0
-        old = (np.repeat(there[rows], counts) * most + there[found])[still]
-        counts, found = after.neighbours(there[rows], kind)
-        new = np.repeat(there[rows], counts) * most + found
+        counts, neighbours = before.neighbours(rows, kind)
+        still = there[neighbours] >= 0
+        old = (np.repeat(there[rows], counts) * most + there[neighbours])[still]
+        counts, neighbours = after.neighbours(there[rows], kind)
+        new = np.repeat(there[rows], counts) * most + neighbours
         shared += np.intersect1d(old, new).size
     return shared
 

@@ -53,14 +53,14 @@ class TablesRead:
     preview: TablePreview
     """Preview of the changes, without predictions."""
 
-    gone: list[Key]
+    lost: list[Key]
     """Keys of labelled nodes that are missing in the new graph."""
 
     def labelled(self) -> State:
         """Return the state with the new graph, without the labels of removed nodes."""
-        if not self.gone:
+        if not self.lost:
             return self.after
-        return self.after.relabelled(self.after.labels.unlabelled(self.gone))
+        return self.after.relabelled(self.after.labels.unlabelled(self.lost))
 
 
 class TableUpdates:
@@ -140,17 +140,19 @@ class TableUpdates:
             options = self._options(tables)
             new = read_whole_tables(before.graph, options, *tables.content, folder)
             lost = lost_labels(before.labels, new.graph)
-            gone = [key for keys in lost.values() for key in keys]
+            keys = [key for keys in lost.values() for key in keys]
             preview = replace(
-                self._counted(before, table_changes(before.graph, new.graph, len(gone))),
+                self._counted(before, table_changes(before.graph, new.graph, len(keys))),
                 lost={name: len(keys) for name, keys in lost.items()},
                 untaught=tuple(
-                    name for name in lost if not before.labels[name].without(frozenset(gone)).taught
+                    name
+                    for name in lost
+                    if not before.labels[name].without(frozenset(keys)).training
                 ),
                 keeps_edges=tables.edges is not False,
             )
             after = State(new.graph, before.labels, before.model)
-            yield TablesRead(after, new.texts, preview, gone)
+            yield TablesRead(after, new.texts, preview, keys)
 
     def _counted(self, before: State, changes: TableChanges) -> TablePreview:
         graph = before.graph
@@ -166,7 +168,8 @@ def _measured(before: State, after: State, last: Promotion | None) -> dict[str, 
     """Return the measurements of a new version; refuse a promotion if held-out accuracy drops.
 
     Args:
-        last: The last promotion if the new version goes live at once; None otherwise.
+        last: The last promotion; None if the new version does not go live at once. Accuracy is
+            only checked with a promotion.
     """
     diff = compare(before, after)
     if last:

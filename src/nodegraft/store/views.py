@@ -41,11 +41,11 @@ class StoreViews:
             version: Number of the version; None for the newest.
         """
         labels = self.parts.states.labels(self.parts.versions.whole(version).labels)
-        names, taught, held_out = [*labels, *labels.groups], labels.taught, labels.held_out
+        names, training, held_out = [*labels, *labels.groups], labels.training, labels.held_out
         sessions = labels.sessions
         columns: dict[str, list[object]] = {
             "class": [*names],
-            "labels": [len(taught.get(name, ())) for name in names],
+            "labels": [len(training.get(name, ())) for name in names],
             "held_out": [len(held_out.get(name, ())) for name in names],
             "session": [sessions.get(name) for name in names],
         }
@@ -63,7 +63,7 @@ class StoreViews:
         rows = [
             (key, name, is_held_out)
             for name, own in labels.items()
-            for keys, is_held_out in ((own.taught, False), (own.held_out, True))
+            for keys, is_held_out in ((own.training, False), (own.held_out, True))
             for key in keys
         ]
         names = ("node", "label", "held_out")
@@ -166,7 +166,7 @@ class StoreViews:
         from nodegraft.analysis.rendering.plots import SIZE, draw_history
 
         counts = {row.number: row.held_out for row in self.parts.journal.versions()}
-        if not any(count.asked for count in counts.values()):
+        if not any(count.total for count in counts.values()):
             raise StoreError(
                 "No version has a held-out node, so there is no accuracy to plot: a store holds "
                 "out labels where a class has ten or more."

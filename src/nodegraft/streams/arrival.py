@@ -51,10 +51,10 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
                 rest = generator.permutation(np.setdiff1d(split.members[name], rows))
                 for part, latest in ((rows, split.num_sessions - 1), (rest, index)):
                     if arrival == "mixed":
-                        drawn = _equal_shares(part.size, split.num_sessions)
+                        counts = _equal_shares(part.size, split.num_sessions)
                     else:
-                        drawn = _around(index, part.size)
-                    entry[part] = drawn.clip(0, latest)
+                        counts = _around(index, part.size)
+                    entry[part] = counts.clip(0, latest)
     return entry
 
 
@@ -79,11 +79,11 @@ def without_hidden_nodes(graph: Graph, visible: IntArray) -> Graph:
         entries = np.repeat(stays, counts)
         ends = np.concatenate(([0], np.cumsum(np.where(stays, counts, 0))))
         parts = features.data[entries], features.indices[entries], ends
-        shown = csr_array(parts, shape=features.shape)
+        matrix = csr_array(parts, shape=features.shape)
     else:
-        shown = np.where(stays[:, None], features, features.dtype.type(0))
+        matrix = np.where(stays[:, None], features, features.dtype.type(0))
     bare = graph.keeping_edges(lambda source, target: stays[source] & stays[target])
-    return bare.with_features(shown)
+    return bare.with_features(matrix)
 
 
 def _around(session: int, count: int) -> NDArray[np.int64]:

@@ -65,11 +65,11 @@ class Curriculum:
         train, held_out = self.train.select(self.base), self.held_out
         if len(held_out):
             return train, held_out.select(self.base)
-        kept, out = {}, {}
+        remaining, out = {}, {}
         for name, rows in train.items():
             shuffled = seeds.generator("early stopping", name).permutation(rows)
-            # Hold out the same share of nodes as the strict protocol; none of classes with up to
-            # three nodes.
+            # Hold out the same share of nodes as the strict protocol. Classes with at most three
+            # nodes keep all of them for training.
             count = int(rows.size * HELD_OUT / (TRAIN + HELD_OUT))
-            out[name], kept[name] = shuffled[:count], shuffled[count:]
-        return NodeLabels(kept), NodeLabels(out)
+            out[name], remaining[name] = shuffled[:count], shuffled[count:]
+        return NodeLabels(remaining), NodeLabels(out)

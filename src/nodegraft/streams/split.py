@@ -115,8 +115,8 @@ class ClassSplit:
             for name, rows in shuffled.items()
             if name in few
         }
-        taught = np.concatenate([*(part[0] for part in thirds.values()), *support.values()])
-        free = _not_with(taught, groups)
+        labelled = np.concatenate([*(part[0] for part in thirds.values()), *support.values()])
+        free = _not_with(labelled, groups)
         split = cls(
             seed=seed,
             node_seed=seeds.seed,
@@ -246,8 +246,8 @@ def _by_group(rows: NDArray[np.int64], groups: Groups, seeds: Seeds) -> list[NDA
 def _shots(name: str, setting: Setting, seeds: Seeds) -> int:
     if setting.least_shots is None:
         return setting.shots
-    drawn = seeds.generator("shots", name).integers(setting.least_shots, setting.shots + 1)
-    return int(drawn)
+    count = seeds.generator("shots", name).integers(setting.least_shots, setting.shots + 1)
+    return int(count)
 
 
 def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> NDArray[np.int64]:
@@ -259,9 +259,9 @@ def _first_shots(rows: NDArray[np.int64], shots: int, groups: Groups | None) -> 
 
 
 def _not_with(
-    taught: NDArray[np.int64], groups: Groups | None
+    labelled: NDArray[np.int64], groups: Groups | None
 ) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
     if groups is None:
         return lambda rows: rows
-    taken = np.unique(groups[taught])
-    return lambda rows: rows[~np.isin(groups[rows], taken)]
+    labelled_groups = np.unique(groups[labelled])
+    return lambda rows: rows[~np.isin(groups[rows], labelled_groups)]

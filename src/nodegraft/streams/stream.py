@@ -134,8 +134,8 @@ class ClassStream:
     def _rehearsed(self) -> Sessions:
         # Methods can read this graph, so it must not contain nodes that the rehearsal hides.
         sessions = self.rehearsal()._sessions
-        shown = np.flatnonzero(sessions.entry < len(sessions))
-        return replace(sessions, graph=without_hidden_nodes(sessions.graph, shown))
+        visible = np.flatnonzero(sessions.entry < len(sessions))
+        return replace(sessions, graph=without_hidden_nodes(sessions.graph, visible))
 
     def rehearsal(self) -> "ClassStream":
         """Return a stream for choosing hyper-parameters, with validation classes as novel classes.

@@ -78,8 +78,8 @@ class SourceTable:
 
     def examples(self, places: IntArray, values: Iterable[Any]) -> list[str]:
         """Return up to three values with their row numbers, as examples for the data report."""
-        shown = zip(places[:3].tolist(), values, strict=False)
-        return [f"row {self.row_number(place)}: {value}" for place, value in shown]
+        pairs = zip(places[:3].tolist(), values, strict=False)
+        return [f"row {self.row_number(place)}: {value}" for place, value in pairs]
 
     def where(self, *columns: str) -> str:
         """Return the column names and the file name as text for the data report."""
@@ -296,15 +296,15 @@ def is_list(column: Any) -> bool:
     return any(is_kind(column.type) for is_kind in kinds)
 
 
-def column_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+def column_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
     """Convert one column name or several to a tuple.
 
     >>> column_names("price"), column_names(["price", "weight"])
     (('price',), ('price', 'weight'))
 
     Args:
-        given: One column name or several; None for no column.
+        names: One column name or several; None for no column.
     """
-    if given is None:
+    if names is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(several(given, "column names"))
+    return (names,) if isinstance(names, str) else tuple(several(names, "column names"))

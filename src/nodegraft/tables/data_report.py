@@ -32,10 +32,10 @@ class Finding:
     """Whether ``repair=True`` cannot correct the data; then ``blocking`` says what to do."""
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Description, column and examples as one text; for a count of 1, its noun is singular.
 
-        >>> Finding("nodes without any edge", 1, ("p7",)).told
+        >>> Finding("nodes without any edge", 1, ("p7",)).sentence
         'node without any edge (for example p7)'
         """
         noun, _, rest = self.what.partition(" ")
@@ -46,7 +46,7 @@ class Finding:
 
     def __str__(self) -> str:
         mend = f" -> {self.blocking}" if self.blocking else ""
-        return f"{self.count:>10,}  {self.told}{mend}"
+        return f"{self.count:>10,}  {self.sentence}{mend}"
 
 
 def finding(
@@ -69,8 +69,8 @@ def finding(
         fatal: Whether ``repair=True`` cannot correct the data; in this case ``blocking`` tells
             users what to do.
     """
-    shown = tuple(str(example) for example in list(examples)[:3])
-    return [Finding(what, int(count), shown, blocking, where, fatal)] if count else []
+    texts = tuple(str(example) for example in list(examples)[:3])
+    return [Finding(what, int(count), texts, blocking, where, fatal)] if count else []
 
 
 def gathered(findings: Iterable[Finding]) -> list[Finding]:
@@ -80,12 +80,12 @@ def gathered(findings: Iterable[Finding]) -> list[Finding]:
     >>> print(*gathered(parts))
              5  loops (for example a, b, c)
     """
-    found: dict[tuple[str, str], Finding] = {}
+    merged: dict[tuple[str, str], Finding] = {}
     for part in findings:
-        before = found.get((part.what, part.where), Finding(part.what, 0))
+        before = merged.get((part.what, part.where), Finding(part.what, 0))
         count, examples = before.count + part.count, before.examples + part.examples
-        found[part.what, part.where] = replace(part, count=count, examples=examples[:3])
-    return list(found.values())
+        merged[part.what, part.where] = replace(part, count=count, examples=examples[:3])
+    return list(merged.values())
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> No
         repair: Whether data that must be corrected is corrected automatically; then only fatal
             findings raise an error.
     """
-    found = list(findings)
-    if any(finding.fatal for finding in found):
+    everything = list(findings)
+    if any(finding.fatal for finding in everything):
         raise DataError(f"The tables have errors; correct them as shown behind ->:\n{report}")
-    if any(finding.blocking for finding in found) and not repair:
+    if any(finding.blocking for finding in everything) and not repair:
         raise TablesError(
             "The tables have errors; correct them, or do what is shown behind -> with "
             f"repair=True (--repair):\n{report}",

@@ -107,9 +107,9 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
     if kinds is not None:
         named = kinds.numbers >= 0
         places, where = np.flatnonzero(~named), table.where(columns.kind or "")
-        shown = [f"row {table.row_number(place)}" for place in places[:3]]
+        examples = [f"row {table.row_number(place)}" for place in places[:3]]
         findings += finding(
-            "edges without an edge type", places.size, shown, "dropped", where=where
+            "edges without an edge type", places.size, examples, "dropped", where=where
         )
         usable &= named
     weights: NDArray[np.float64] | None = None
@@ -160,42 +160,44 @@ def _unknown_ends(
     places = np.flatnonzero(~usable)
     some = table.take(places[:3])
     ends = (some.column(name).to_pylist() for name in columns.ends)
-    shown = (["(nothing)" if end is None else str(end) for end in column] for column in ends)
+    texts = (["(nothing)" if end is None else str(end) for end in column] for column in ends)
     return finding(
         "edges to nodes that are not in the table of nodes",
         places.size,
-        table.examples(places, ("–".join(pair) for pair in zip(*shown, strict=True))),
+        table.examples(places, ("–".join(pair) for pair in zip(*texts, strict=True))),
         "dropped",
         where=table.where(*columns.ends),
     )
 
 
-def edge_oddities(given: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
+def edge_oddities(edges: GivenEdges, kinds: Mapping[str, Adjacency]) -> list[Finding]:
     """Return findings about valid edges: duplicate edges, self loops, and nodes without edges."""
-    joined = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
+    degrees = np.sum([edges.degrees() for edges in kinds.values()], axis=0)
     return oddities(
-        told=int(given.source.size),
-        loops=int((given.source == given.target).sum()),
-        kept=sum(
+        num_rows=int(edges.source.size),
+        loops=int((edges.source == edges.target).sum()),
+        distinct=sum(
             edges.num_edges
             if edges.directions is None
             else int(((edges.directions & OUT) > 0).sum())
             for edges in kinds.values()
         ),
-        alone=int((joined == 0).sum()),
+        alone=int((degrees == 0).sum()),
     )
 
 
-def oddities(*, told: int, loops: int, kept: int, alone: int) -> list[Finding]:
+def oddities(*, num_rows: int, loops: int, distinct: int, alone: int) -> list[Finding]:
     """Return findings about duplicate edges, self loops and nodes without edges, from their counts.
 
     Args:
-        told: Number of valid edges in the edge table, with duplicates and self loops.
-        kept: Number of distinct edges of the graph; directed edges A → B and B → A count as two.
+        num_rows: Number of valid edges in the edge table, with duplicates and self loops.
+        distinct: Number of distinct edges; directed edges A → B and B → A count as two.
         alone: Number of nodes of the graph without edges.
     """
     return [
         *finding("nodes without any edge", alone),
-        *finding("edges given more than once or in both directions, merged", told - loops - kept),
+        *finding(
+            "edges given more than once or in both directions, merged", num_rows - loops - distinct
+        ),
         *finding("edges from a node to itself, dropped", loops),
     ]

@@ -78,10 +78,10 @@ class TextEncoding:
         places = NodeKeys(keys).find(graph.key_array_of(graph.rows))
         missing = np.flatnonzero(places < 0)
         if missing.size:
-            shown = ", ".join(map(str, graph.keys_of(missing[:3])))
+            examples = ", ".join(map(str, graph.keys_of(missing[:3])))
             raise DataError(
                 f"{missing.size:,} of {graph.num_nodes:,} nodes of the store are not in the table "
-                f"(for example {shown}): give a table of all nodes."
+                f"(for example {examples}): give a table of all nodes."
             )
         table = table.take(places)
         new = recipe.with_encoder(self.encoders, table)

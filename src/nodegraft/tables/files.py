@@ -55,7 +55,7 @@ class TableFiles:
                     raise DataError(f"No file matches {source}.")
             else:
                 paths = [path]
-            found = cls(filesystem, tuple(paths))
+            files = cls(filesystem, tuple(paths))
             for name in paths:
                 if not name.endswith(ENDINGS):
                     raise DataError(f"{name} must end in {' or '.join(ENDINGS)}.")
@@ -63,9 +63,9 @@ class TableFiles:
                 raise DataError(f"There is no file {source}.")
         except (OSError, ValueError, ImportError) as error:
             raise DataError(f"{source} cannot be read: {error}.") from error
-        if len(paths) > 1 and not found.is_parquet:
+        if len(paths) > 1 and not files.is_parquet:
             raise DataError(f"{source} stands for {len(paths)} files: only Parquet comes in parts.")
-        return found
+        return files
 
     @property
     def is_parquet(self) -> bool:
@@ -79,10 +79,10 @@ class TableFiles:
 
     def identity(self) -> list[Any]:
         """Return path, size and modification time of each file as JSON, to detect changed files."""
-        found = [(path, self.filesystem.info(path)) for path in self.paths]
+        entries = [(path, self.filesystem.info(path)) for path in self.paths]
         return [
             [path, about.get("size"), str(about.get("mtime") or about.get("ETag"))]
-            for path, about in found
+            for path, about in entries
         ]
 
     def read(self, texts: Sequence[str], delimiter: str | None) -> Any:
@@ -173,8 +173,8 @@ class TableFiles:
             if pa.types.is_string(field.type):
                 # Set empty cells of text columns to missing, as Arrow does in other columns.
                 column = table.column(place)
-                given = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-                table = table.set_column(place, field.name, given)
+                values = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+                table = table.set_column(place, field.name, values)
         return table
 
     def _explained(self, error: str, delimiter: str | None) -> str:
@@ -194,10 +194,10 @@ def require_same_columns(schema: Any, first: Any, path: str, first_path: str) ->
         return
     names = [*first.names, *(name for name in schema.names if name not in first.names)]
     differing = [name for name in names if _types(schema, name) != _types(first, name)]
-    shown = "; ".join(
+    types = "; ".join(
         f"{name!r} is {_types(schema, name)}, not {_types(first, name)}" for name in differing[:3]
     )
-    what = shown or "their order differs"
+    what = types or "their order differs"
     raise DataError(f"{path} has other columns than {first_path}: {what}.")
 
 
@@ -233,7 +233,7 @@ def is_glob(text: str) -> bool:
 
 
 def matching(
-    wanted: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
+    patterns: Iterable[str], names: Sequence[str], excluded: Iterable[str] = ()
 ) -> list[str]:
     """Return the column names that match the given names or globs, without duplicates.
 
@@ -241,16 +241,16 @@ def matching(
     ['e1', 'e2', 'price']
 
     Args:
-        wanted: Names and globs of columns; a name that is not in `names` is returned unchanged.
+        patterns: Names and globs of columns; a name that is not in `names` is returned unchanged.
     """
-    left = [name for name in names if name not in set(excluded)]
-    found: list[str] = []
-    for pattern in wanted:
+    candidates = [name for name in names if name not in set(excluded)]
+    matches: list[str] = []
+    for pattern in patterns:
         if pattern in names or not is_glob(pattern):
-            found.append(pattern)
+            matches.append(pattern)
         else:
-            found += [name for name in left if fnmatchcase(name, pattern)] or [pattern]
-    return list(dict.fromkeys(found))
+            matches += [name for name in candidates if fnmatchcase(name, pattern)] or [pattern]
+    return list(dict.fromkeys(matches))
 
 
 def as_toml(values: dict[str, Any]) -> str:

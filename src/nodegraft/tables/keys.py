@@ -103,20 +103,20 @@ def rows_named(keys: NodeKeys, table: SourceTable, name: str) -> NDArray[np.int6
     if column.null_count == len(column):
         return np.full(len(column), -1, dtype=np.int64)
     if isinstance(keys, MappedKeys) and keys.is_text:
-        found = keys.find_stored(_packed(table.text_column(name)))
+        rows = keys.find_stored(_packed(table.text_column(name)))
     elif keys.is_text and len(column) < len(keys) // 4:
-        found = keys.find(np.array(table.texts(name), dtype=object))
+        rows = keys.find(np.array(table.texts(name), dtype=object))
     elif keys.is_text:
         # Look up all keys in Arrow, which builds a hash table once and is several times as fast for
         # many keys.
         known = pa.array(keys.values(), pa.large_string())
         places = pc.index_in(table.text_column(name), value_set=known)
-        found = places.fill_null(-1).to_numpy().astype(np.int64)
+        rows = places.fill_null(-1).to_numpy().astype(np.int64)
     else:
-        found = keys.find(column.fill_null(0).to_numpy())
+        rows = keys.find(column.fill_null(0).to_numpy())
     if column.null_count:
-        found[column.is_null().to_numpy()] = -1
-    return found
+        rows[column.is_null().to_numpy()] = -1
+    return rows
 
 
 def stored_keys(table: SourceTable, name: str) -> Stored:

@@ -102,9 +102,9 @@ def read_labels(
         )
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)
-    found = labels_in(table, graph.node_keys, key, label)
-    require_usable(found.findings, repair, "\n".join(map(str, found.findings)))
-    return found.labels
+    result = labels_in(table, graph.node_keys, key, label)
+    require_usable(result.findings, repair, "\n".join(map(str, result.findings)))
+    return result.labels
 
 
 def hold_out(labels: Labels, share: float = 0.2, seed: int = 0) -> tuple[ByClass, ByClass]:

@@ -102,24 +102,24 @@ def _columns(graph: Graph) -> tuple[str, ...]:
 
 def _names(graph: Graph, rows: Sequence[Row], key: str) -> list[Key]:
     """Return the names of new rows; raise an error if a node or another row has the same key."""
-    given = [row.get(key) for row in rows]
+    values = [row.get(key) for row in rows]
     kind = str if graph.has_text_keys else int
     _refuse(
         f"keys that are no {'text' if graph.has_text_keys else 'integer'}, as those of the graph",
         [
             f"row {place}: {key!r}"
-            for place, key in enumerate(given, 1)
+            for place, key in enumerate(values, 1)
             if key is not None and not _is_key(key, kind)
         ],
     )
-    named = [(place, key) for place, key in enumerate(given, 1) if key is not None]
-    found = graph.node_keys.find([key for _, key in named])
+    named = [(place, key) for place, key in enumerate(values, 1) if key is not None]
+    existing = graph.node_keys.find([key for _, key in named])
     _refuse(
         "rows whose key is a node of the graph",
-        [f"row {at}: {key!r}" for (at, key), row in zip(named, found, strict=True) if row >= 0],
+        [f"row {at}: {key!r}" for (at, key), row in zip(named, existing, strict=True) if row >= 0],
         "Predict a node by its key; or omit the key to look at the row as another node.",
     )
-    names: list[Key] = [f"row {at}" if key is None else key for at, key in enumerate(given, 1)]
+    names: list[Key] = [f"row {at}" if key is None else key for at, key in enumerate(values, 1)]
     called = list(enumerate(names, 1))
     first = {key: place for place, key in reversed(called)}
     again = [f"row {at}: {key!r} as in row {first[key]}" for at, key in called if first[key] != at]
@@ -144,7 +144,8 @@ def _features(
         encoded = recipe.encode(table, np.array(names, dtype=object))
         DataReport(len(rows), 0, recipe.num_features, encoded.findings).require_usable(False)
         return encoded.matrix, tuple(
-            f"{found.count:,} {found.told.replace('node', 'row', 1)}." for found in encoded.findings
+            f"{finding.count:,} {finding.sentence.replace('node', 'row', 1)}."
+            for finding in encoded.findings
         )
     if not graph.num_features:
         return None, ()
@@ -177,7 +178,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
 
     Rows of entries are positions of new rows, columns are row numbers of the graph.
     """
-    given: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
+    by_type: dict[str, list[tuple[int, Key, float, np.uint8]]] = {}
     faults = list[str]()
     for place, row in enumerate(rows):
         edges = row.get(EDGES) or []
@@ -187,11 +188,11 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
         for edge in edges:
             try:
                 kind, other, weight, way = _edge(graph, edge)
-                given.setdefault(kind, []).append((place, other, weight, way))
+                by_type.setdefault(kind, []).append((place, other, weight, way))
             except DataError as error:
                 faults.append(f"row {place + 1}: {error}")
     _refuse("edges that cannot be used", faults)
-    ends = [(place, key) for edges in given.values() for place, key, *_ in edges]
+    ends = [(place, key) for edges in by_type.values() for place, key, *_ in edges]
     targets = graph.node_keys.find([key for _, key in ends])
     missing = [
         f"row {at + 1}: {key!r}" for (at, key), row in zip(ends, targets, strict=True) if row < 0
@@ -202,7 +203,7 @@ def _edges(graph: Graph, rows: Sequence[Row]) -> dict[str, Entries]:
         "Correct the keys, or omit these edges; a row cannot be linked to another row.",
     )
     entries, start = {}, 0
-    for kind, edges in given.items():
+    for kind, edges in by_type.items():
         places, _, weights, directions = zip(*edges, strict=True)
         own, start = targets[start : start + len(edges)], start + len(edges)
         adjacency = graph._store.adjacency(kind)
@@ -234,8 +235,8 @@ def _edge(graph: Graph, edge: Any) -> tuple[str, Key, float, np.uint8]:
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"weight {weight!r} is no number")
     # Replace integers above the range of float64 by infinity, which the next check refuses.
-    given = np.array([weight if abs(weight) <= sys.float_info.max else np.inf])
-    if not narrowed(given.astype(np.float64))[1].all():
+    value = np.array([weight if abs(weight) <= sys.float_info.max else np.inf])
+    if not narrowed(value.astype(np.float64))[1].all():
         raise DataError(f"weight {weight!r} must be positive and finite")
     if weight != 1.0 and not graph._store.adjacency(kind).is_weighted:
         raise DataError(f"edges of type {kind!r} have no weights in this graph: omit weight")

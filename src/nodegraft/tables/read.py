@@ -28,6 +28,7 @@ from nodegraft.tables.data_report import DataReport, Finding, finding, require_u
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
@@ -80,7 +81,7 @@ def read_tables(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
@@ -134,7 +135,7 @@ def read_tables(
     """
     validate_value("repair", repair, bool)
     check_key_type(key_type)
-    chosen = FeatureChoice.of(
+    choice = FeatureChoice.of(
         text=text,
         features=features,
         categories=categories,
@@ -145,7 +146,7 @@ def read_tables(
     )
     columns, owner = EdgeColumns(source, target, edge_type, edge_weight), label_key or key
     sources = {
-        "nodes": (nodes, (*chosen.text_columns, key)),
+        "nodes": (nodes, (*choice.text_columns, key)),
         "edges": (edges, columns.texts),
         "labels": (labels, (owner, label)),
     }
@@ -156,27 +157,27 @@ def read_tables(
                 read[what] = read_source(content, what, texts, delimiter)
     problems.raise_all()
     table, edge_table, label_table = read["nodes"], read.get("edges"), read.get("labels")
-    chosen = chosen.expanded(table, (key, owner, label))
+    choice = choice.expanded(table, (key, owner, label))
     named = (owner, label)
-    require_columns([(table, (key, *chosen.columns)), (edge_table, columns), (label_table, named)])
+    require_columns([(table, (key, *choice.columns)), (edge_table, columns), (label_table, named)])
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
     table, named_keys, findings = different_nodes(table, key)
     keys = NodeKeys(named_keys)
     known = None
     with problems.collect():
-        recipe = chosen.fitted(table, key)
+        recipe = choice.fitted(table, key)
         encoded = recipe.encode(table, keys.values(), listener)
         findings += encoded.findings
     with problems.collect():
-        given = read_edges(edge_table, columns, keys)
-        kinds = given.adjacencies(len(keys), directed)
-        findings += [*given.findings, *edge_oddities(given, kinds)]
+        edge_rows = read_edges(edge_table, columns, keys)
+        kinds = edge_rows.adjacencies(len(keys), directed)
+        findings += [*edge_rows.findings, *edge_oddities(edge_rows, kinds)]
     with problems.collect():
         if label_table is not None:
-            known, found = labels_in(label_table, keys, owner, label)
-            findings += found
-    _raise_all(problems, findings, repair)
+            known, label_findings = labels_in(label_table, keys, owner, label)
+            findings += label_findings
+    raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
@@ -259,9 +260,9 @@ def grow_tables(
     if table is not None:
         table, keys, findings = different_nodes(table, key)
         old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
-        stay, shown = "the rows of the graph stay as they are", table.examples(old, keys[old])
+        stay, examples = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
-        findings += finding(what, old.size, shown, stay, where=where)
+        findings += finding(what, old.size, examples, stay, where=where)
         table, keys = table.without(old), np.delete(keys, old)
         with problems.collect():
             encoded = recipe.encode(table, keys, listener)
@@ -269,19 +270,19 @@ def grow_tables(
             texts = recipe.texts(table)
     together = with_keys(graph.node_keys, keys.tolist())
     with problems.collect():
-        given = read_edges(edge_table, columns, together)
-        findings += given.findings
-    _raise_all(problems, findings, repair)
-    count = len(together), given.source.size, recipe.num_features
+        edge_rows = read_edges(edge_table, columns, together)
+        findings += edge_rows.findings
+    raise_problems(problems, findings, repair)
+    count = len(together), edge_rows.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
-    relations = given.relations(together)
+    relations = edge_rows.relations(together)
     new: Edges = relations if edge_type is not None else relations[EDGES]
-    grown = graph.grow(keys.tolist(), matrix, new if given.source.size else ())
+    grown = graph.grow(keys.tolist(), matrix, new if edge_rows.source.size else ())
     return Tables(grown, report, texts)
 
 
-def _raise_all(problems: Problems, findings: list[Finding], repair: bool) -> None:
+def raise_problems(problems: Problems, findings: list[Finding], repair: bool) -> None:
     """Raise a single error for all problems and for all findings whose data must be corrected."""
     if problems:
         with problems.collect():
@@ -295,9 +296,9 @@ def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray
     Of several rows with the same key, the first remains.
     """
     missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
-    shown = [f"row {table.row_number(place)}" for place in missing[:3]]
+    examples = [f"row {table.row_number(place)}" for place in missing[:3]]
     what, where = "rows without a node key", table.where(key)
-    findings = finding(what, missing.size, shown, "dropped", where=where)
+    findings = finding(what, missing.size, examples, "dropped", where=where)
     table = table.without(missing)
     keys = node_keys(table, key)
     first = np.sort(np.unique(keys, return_index=True)[1])
@@ -311,5 +312,5 @@ def repeated_keys(
 ) -> list[Finding]:
     """Return a finding about rows of a node table whose key occurs in an earlier row."""
     what, repair = "rows with a node key seen before", "the first row of each is kept"
-    shown = table.examples(rows, keys[:3])
-    return finding(what, rows.size, shown, repair, where=table.where(key))
+    examples = table.examples(rows, keys[:3])
+    return finding(what, rows.size, examples, repair, where=table.where(key))

@@ -30,8 +30,8 @@ def test_it_says_what_was_taught_and_what_is_answered_rightly(store: Store) -> N
     for one in card.classes[:4]:
         held_out = state.labels[one.name].held_out
         answers = state.model.predict(state.graph, held_out)
-        assert (one.held_out.asked, one.held_out.right) == (4, answers.count(one.name))
-    assert card.held_out.asked == 16
+        assert (one.held_out.total, one.held_out.right) == (4, answers.count(one.name))
+    assert card.held_out.total == 16
     assert card.held_out.right == sum(one.held_out.right for one in card.classes)
     low, high = card.held_out.interval or (0.0, 0.0)
     assert 0.0 < low < (card.held_out.share or 0.0) < high <= 1.0
@@ -96,7 +96,7 @@ def test_confidence_is_that_of_predict(tmp_path: Path) -> None:
     for least, counted in card.reliability.items():
         given = store.predict(nodes, min_confidence=least).predictions
         right = [name == owners[key] for name, key in zip(given, nodes, strict=True) if name]
-        assert (counted.asked, counted.right) == (len(right), sum(right))
+        assert (counted.total, counted.right) == (len(right), sum(right))
 
 
 def test_without_calibrated_confidence_nothing_is_said_of_it(store: Store) -> None:
@@ -107,7 +107,7 @@ def test_a_model_without_held_out_nodes_has_a_card(tmp_path: Path) -> None:
     graph, labels = drawn()
     few = {name: keys[:3] for name, keys in labels.items()}
     card = Store.init(tmp_path / "store", graph, few, method="sgc-mean").card()
-    assert (card.held_out.asked, card.held_out.share, card.held_out.interval) == (0, None, None)
+    assert (card.held_out.total, card.held_out.share, card.held_out.interval) == (0, None, None)
     assert len(card.unmeasured) == len(card.classes) == 6
 
 
@@ -115,7 +115,7 @@ def test_it_is_plain_json(store: Store) -> None:
     store.promote(intent=Intent(note="looks right"))
     told = store.card().to_json()
     assert json.loads(json.dumps(told))["promotion"]["note"] == "looks right"
-    assert told["classes"][0]["held_out"]["asked"] == 4
+    assert told["classes"][0]["held_out"]["total"] == 4
     assert told["history"][1]["override"] == "it is a test"
 
 

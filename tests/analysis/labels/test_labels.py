@@ -13,14 +13,14 @@ START = StoreLabels().added({"hats": range(20), "shoes": range(20, 27)})
 def test_a_fifth_checks_from_ten_labels_up() -> None:
     assert len(START["hats"].held_out) == 4
     assert START["shoes"].held_out == ()
-    assert not set(START["hats"].taught) & set(START["hats"].held_out)
+    assert not set(START["hats"].training) & set(START["hats"].held_out)
 
 
 def test_labels_that_come_later_make_up_the_fifth() -> None:
     more = START.labelled({"shoes": [30, 31, 32]})
     assert len(more["shoes"].held_out) == 2
     assert set(more["shoes"].held_out) <= {30, 31, 32}
-    assert set(START["shoes"].taught) <= set(more["shoes"].taught)
+    assert set(START["shoes"].training) <= set(more["shoes"].training)
 
 
 def test_new_classes_come_in_a_later_session() -> None:
@@ -29,14 +29,14 @@ def test_new_classes_come_in_a_later_session() -> None:
 
 
 def test_unlabelling_and_labelling_again() -> None:
-    node = START["shoes"].taught[0]
+    node = START["shoes"].training[0]
     left = START.unlabelled([node])
     assert node not in left.owners()
     assert left.labelled({"shoes": [node]}) == START
 
 
 def test_relabelling_moves_nodes() -> None:
-    node = START["shoes"].taught[0]
+    node = START["shoes"].training[0]
     moved = START.relabelled({"hats": [node]})
     assert moved.owners()[node] == "hats"
     assert len(moved.owners()) == len(START.owners())
@@ -60,21 +60,23 @@ def test_parts_keep_who_teaches_and_who_checks() -> None:
     hats = START["hats"]
     one, other = hats.held_out[:2], hats.held_out[2:]
     parts = START.split(
-        "hats", {"caps": [*hats.taught[:3], *one], "beanies": [*hats.taught[3:], *other]}
+        "hats", {"caps": [*hats.training[:3], *one], "beanies": [*hats.training[3:], *other]}
     )
-    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.taught[:3], one)
-    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught[3:], other)
+    assert (parts["caps"].training, parts["caps"].held_out) == (hats.training[:3], one)
+    assert (parts["beanies"].training, parts["beanies"].held_out) == (hats.training[3:], other)
     # Nodes without a label are drawn, as where a class gets more labels.
-    more = START.split("hats", {"caps": [*one, *range(50, 68)], "beanies": [*hats.taught, *other]})
+    more = START.split(
+        "hats", {"caps": [*one, *range(50, 68)], "beanies": [*hats.training, *other]}
+    )
     assert len(more["caps"].held_out) == 4
     assert set(one) < set(more["caps"].held_out)
 
 
 def test_a_part_whose_labels_are_all_held_out_is_taught_by_them() -> None:
     hats = START["hats"]
-    parts = START.split("hats", {"caps": hats.held_out, "beanies": hats.taught})
-    assert (parts["caps"].taught, parts["caps"].held_out) == (hats.held_out, ())
-    assert (parts["beanies"].taught, parts["beanies"].held_out) == (hats.taught, ())
+    parts = START.split("hats", {"caps": hats.held_out, "beanies": hats.training})
+    assert (parts["caps"].training, parts["caps"].held_out) == (hats.held_out, ())
+    assert (parts["beanies"].training, parts["beanies"].held_out) == (hats.training, ())
 
 
 def test_renaming_keeps_the_place() -> None:
@@ -154,5 +156,5 @@ def test_a_text_instead_of_a_list_is_no_list_of_letters(keys: Any) -> None:
 
 
 def test_a_stored_change_with_a_repeated_key_is_applied_again() -> None:
-    repeated = Change("unlabel", {"keys": [START["hats"].taught[0]] * 2})
+    repeated = Change("unlabel", {"keys": [START["hats"].training[0]] * 2})
     assert len(replay(START, {3: repeated}, 2)["hats"].all) == len(START["hats"].all) - 1

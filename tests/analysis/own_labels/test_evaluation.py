@@ -31,6 +31,23 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
+def test_evaluation_measures_the_class_tree(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "store")
+    assert "tree" not in store.evaluate(["graft"], seeds=1).to_json()["methods"][0]
+    store.move({"class-00": "one", "class-01": "one", "class-02": "two", "class-03": "two"})
+    found = store.evaluate(["graft", "sgc-mean"], seeds=2)
+    for result in found.methods:
+        tree = result.to_json()["tree"]
+        correct = [stream.sessions[-1].micro_accuracy for stream in result.streams]
+        assert tree["leaf_accuracy"]["mean"] == pytest.approx(np.mean(correct))
+        assert tree["wrong_branch"]["mean"] <= 1.0 - tree["leaf_accuracy"]["mean"]
+        assert tree["wrong_branch"]["seeds"] == 2
+        if result.method == "graft":
+            assert 0.0 <= tree["coverage"]["mean"] <= 1.0
+        else:
+            assert (tree["coverage"], tree["ancestor_accuracy"]) == (None, None)
+
+
 def plan_of(state: State, shots: int = 5) -> ClassStream:
     plan = make_plan({name: len(one.all) for name, one in state.labels.items()}, shots)
     return own_stream(state, plan, seed=0)

@@ -1,5 +1,6 @@
 """Which nodes to label next, and which groups of nodes may be a class that nobody has taught."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import nodegraft as ng
-from nodegraft.analysis.suggestions import log_odds
+from nodegraft.analysis.suggestions import group_representatives, log_odds
 from nodegraft.base.errors import ParameterError
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
@@ -81,6 +82,17 @@ def test_suggested_nodes_have_no_label_and_differ(shop: Store) -> None:
 def test_more_nodes_than_there_are_give_all(shop: Store) -> None:
     free = len(WORDS) * OF_EACH - len(shop.state(1).labels.owners())
     assert 0 < len(shop.suggest(10 * free, version=1)) <= free
+
+
+def test_threads_that_suggest_let_no_warning_escape() -> None:
+    # The vectors differ, but their distances are 0: scikit-learn's KMeans warns of empty groups.
+    vectors = np.arange(150.0).reshape(50, 3) * 1e-200
+
+    def sizes(_: int) -> list[int]:
+        return [len(list(group_representatives(vectors, np.ones(50), 20))) for _ in range(50)]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(sizes, range(2))) == [[1] * 50] * 2
 
 
 def test_a_method_that_cannot_tell_finds_no_groups(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import pytest
 
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import IN, OUT
-from nodegraft.graph.edges.relation import merged, weighed
+from nodegraft.graph.edges.relation import merged, merged_with_weights
 from tests.graph.reference import dense, random_kinds, stored, weights_in
 
 seeds = pytest.mark.parametrize("seed", range(3))
@@ -35,7 +35,7 @@ def test_plain_kinds_stay_plain(seed: int) -> None:
 def test_weighed_kinds_are_a_sum(seed: int, worth: tuple[float, ...]) -> None:
     kinds = list(random_kinds(seed=seed).values())
     wanted = sum(weight * weights_in(kind) for weight, kind in zip(worth, kinds, strict=True))
-    found = weighed(kinds, worth)
+    found = merged_with_weights(kinds, worth)
     np.testing.assert_allclose(weights_in(found), wanted, rtol=1e-6)
     assert np.array_equal(stored(found), np.asarray(wanted) > 0)
     assert found.directions is None
@@ -44,10 +44,10 @@ def test_weighed_kinds_are_a_sum(seed: int, worth: tuple[float, ...]) -> None:
 
 
 def test_kinds_that_all_weigh_nothing_leave_nodes_alone() -> None:
-    found = weighed(list(random_kinds().values()), [0.0, 0.0, 0.0])
+    found = merged_with_weights(list(random_kinds().values()), [0.0, 0.0, 0.0])
     assert (found.num_nodes, found.num_edges) == (40, 0)
 
 
 def test_every_kind_needs_its_weight() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        weighed([Adjacency(np.zeros(3, np.int32), np.zeros(0, np.int32))] * 2, [1.0])
+        merged_with_weights([Adjacency(np.zeros(3, np.int32), np.zeros(0, np.int32))] * 2, [1.0])

@@ -8,7 +8,7 @@ from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Entries
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.growth.grown import GrownAdjacency, joined, with_edges
+from nodegraft.graph.growth.grown import GrownAdjacency, combine, with_edges
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from tests.graph.reference import random_edges
@@ -156,7 +156,7 @@ def test_joined_edge_types_stay_on_the_edges_before() -> None:
     later = graph.grow(["a", "b"] if graph.has_text_keys else [90_000, 90_001], features)
     later = later.grow(edges={"two": [(keys[0], later.keys_of([20_000])[0])]})
     followed = later.weighing(weights)._adjacency
-    opened = joined([later._store.adjacency(name) for name in kinds], list(weights.values()))
+    opened = combine([later._store.adjacency(name) for name in kinds], list(weights.values()))
     for one in (followed, opened):
         assert isinstance(one, GrownAdjacency)
         assert one.is_small_growth

@@ -51,7 +51,7 @@ def test_products_and_sums_are_those_of_the_rows(sparse: bool, count: int) -> No
     near, vectors = features.rows(rows), draws.standard_normal((4, WIDTH))
     shares, formed = draws.random((count, 3)), list(features.formed(rows, features.all_layers))
     for layer, expected in enumerate(layers_of(graph, columns.astype(np.float64))):
-        products = near.times(layer, features.weighed(vectors))
+        products = near.times(layer, features.weighted(vectors))
         np.testing.assert_allclose(products, expected[rows] @ vectors.T, atol=2e-6)
         sums = near.sums(layer, shares)
         np.testing.assert_allclose(sums, shares.T @ expected[rows], atol=count * 1e-6)

@@ -75,7 +75,7 @@ def test_no_byte_of_it_is_left(store: Store) -> None:
     assert found_in(place, KEY, WORD, BRAND) == set()
     store.close()
     assert found_in(place, KEY, WORD, BRAND) == set()
-    assert (done.nodes, done.versions, done.made, done.live) == (1, (1, 2, 3), (4, 5), 4)
+    assert (done.nodes, done.versions, done.new_versions, done.live) == (1, (1, 2, 3), (4, 5), 4)
     # All three versions and both promotions.
     assert done.rows == 5
     with Store.open(place) as again:
@@ -142,7 +142,7 @@ def test_the_last_label_of_a_class_is_not_forgotten_unseen(tmp_path: Path) -> No
         store.purge(nodes[:1])
     store.remove([name])
     store.promote(3)
-    assert store.purge(nodes[:1]).made == (4,)
+    assert store.purge(nodes[:1]).new_versions == (4,)
 
 
 def test_nodes_are_listed(store: Store) -> None:
@@ -159,7 +159,7 @@ def test_what_is_known_of_classes_is_learned_anew(tmp_path: Path) -> None:
     store, new = made(tmp_path / "s", method="graft")
     store.add(new)
     store.promote()
-    (gone,) = store.state().labels["class-00"].taught[:1]
+    (gone,) = store.state().labels["class-00"].training[:1]
     graph = store.graph().without(store.graph().rows_of([gone]))
     first, last = (store.state(number).labels.unlabelled([gone]) for number in (1, 2))
     store.purge([gone])

@@ -372,7 +372,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
     )
 
     def written() -> str:
-        with server.connected(database) as connection:
+        with server.connect(database) as connection:
             return str(connection.execute(rows).fetchall())
 
     with tabled(tmp_path / "store", database) as store:
@@ -380,7 +380,7 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
         store.purge([KEY], intent=Intent(note=f"{KEY} asked"))
         assert KEY not in written()
         assert found_in(tmp_path / "store", KEY, WORD, BRAND) == set()
-        with server.connected(database) as connection:
+        with server.connect(database) as connection:
             dead = "SELECT pg_relation_size('versions') + pg_relation_size('promotions')"
             pages = connection.execute(dead).fetchone()
         assert pages == (2 * 8192,)
@@ -394,12 +394,12 @@ def test_no_row_names_a_node_that_was_purged(database: str, server: Server, tmp_
 
 def found_by_server(server: Server, database: str, word: str) -> set[str]:
     """Files of the server, but for its log of changes and other databases, that hold a word."""
-    with server.connected(database) as connection:
+    with server.connect(database) as connection:
         own = connection.execute(
             "SELECT oid FROM pg_database WHERE datname = current_database()"
         ).fetchone()
         assert own is not None
-    with server.connected() as connection:
+    with server.connect() as connection:
         # What is in memory is written, and files that were replaced are removed.
         connection.execute("CHECKPOINT")
     data = server.folder / "data"
@@ -424,7 +424,7 @@ def test_no_file_of_the_server_holds_a_node_that_was_purged(
         with store.parts.journal.transaction() as connection:
             intent = Intent(author="tests", note=f"{KEY} asked")
             add_audit_entry(connection, "test", {"nodes": [KEY]}, intent)
-        with server.connected(database) as connection:
+        with server.connect(database) as connection:
             connection.execute("ANALYZE")
             connection.commit()
             sampled = connection.execute(
@@ -498,7 +498,7 @@ def test_a_writer_does_not_wait_for_ever_for_one_that_hangs(
         with Store.open(place) as store:
             store.add(new)
 
-    with server.connected(url_of(place)) as other:
+    with server.connect(url_of(place)) as other:
         other.execute(
             "INSERT INTO versions SELECT 2, 1, action, detail, by, note, at, graph, labels, "
             "model, measures FROM versions"
@@ -541,9 +541,9 @@ def test_an_init_that_does_not_reach_its_database_is_done_again(
 
 
 def test_what_the_url_asks_for_is_done(database: str, server: Server, tmp_path: Path) -> None:
-    with server.connected(database) as connection:
+    with server.connect(database) as connection:
         connection.execute("CREATE SCHEMA own")
     make(tmp_path / "store", f"{database}&options=-csearch_path%3Down")
-    with server.connected(database) as connection:
+    with server.connect(database) as connection:
         asked = "SELECT schemaname FROM pg_tables WHERE tablename = 'versions'"
         assert connection.execute(asked).fetchall() == [("own",)]

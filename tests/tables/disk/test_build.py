@@ -133,6 +133,20 @@ def test_duplicates_are_refused_or_dropped(tmp_path: Path) -> None:
     assert str(built.report) == str(read.report)
 
 
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    nodes = {"key": ["a", "a", "b"], "price": [1.0, 1.0, float("inf")], "about": ["x", "x", "y"]}
+    tables = pa.table(nodes), pa.table({"source": ["a"], "target": ["nobody"]})
+    columns: list[dict[str, Any]] = [{"features": "price"}, {"features": "about"}]
+    for options in columns:
+        with pytest.raises(DataError) as read:
+            read_tables(*tables, **options)
+        with pytest.raises(DataError) as built:
+            build_graph(*tables, tmp_path / "graph", **options)
+        assert str(built.value).splitlines()[-3:] == str(read.value).splitlines()[-3:]
+        assert "rows with a node key" in str(built.value) or "row with a node" in str(built.value)
+        assert "not in the table of nodes" in str(built.value)
+
+
 @pytest.mark.parametrize("kind", ["text", "integers"])
 def test_edges_that_do_not_fit_are_named(kind: KeyType, tmp_path: Path) -> None:
     nodes, edges = write_tables(tmp_path, kind)

@@ -283,6 +283,11 @@ def test_the_recipe_of_tfidf_is_what_it_was() -> None:
     assert recipe.content_hash == "c670a89873e94d07c65ab7b1edceb61f"
 
 
+def test_a_recipe_without_tfidf_has_none_of_its_options() -> None:
+    with pytest.raises(ParameterError, match="tfidf, which is not used here"):
+        ng.FeatureRecipe.fit(TABLE, text="text", encoder="wordllama", stop_words="english")
+
+
 def test_a_recipe_has_its_own_encoder() -> None:
     with pytest.raises(ParameterError, match="by which text encoder"):
         ng.read_graph(TABLE, recipe=fitted("tfidf", min_documents=1), encoder="wordllama")

@@ -223,6 +223,17 @@ def test_tables_of_a_store_are_not_replaced(tmp_path: Path) -> None:
     write_table({"a": [2]}, f"{url}#answers", replace=True)
 
 
+@pytest.mark.parametrize("name", ["VERSIONS", "main.versions", "s.versions", "s.main.versions"])
+def test_duckdb_does_not_replace_tables_of_a_store(name: str, tmp_path: Path) -> None:
+    # With its extension for SQLite, DuckDB shows the tables of a store like its own.
+    url = f"duckdb:///{tmp_path}/s.duckdb"
+    for table in ("versions", "promotions"):
+        write_table({"a": [1]}, f"{url}#{table}")
+    with pytest.raises(DataError, match="belongs to a nodegraft store"):
+        write_table({"a": [2]}, f"{url}#{name}", replace=True)
+    assert read_query(f"{url}#SELECT * FROM versions").to_pylist() == [{"a": 1}]
+
+
 @pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
 def test_a_file_with_a_number_sign_is_written(scheme: str, tmp_path: Path) -> None:
     write_table({"a": [1]}, f"{scheme}:///{tmp_path}/a#b.db#answers")

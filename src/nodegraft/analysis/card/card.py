@@ -142,7 +142,7 @@ class Card:
     @property
     def unmeasured(self) -> list[str]:
         """Names of classes without held-out nodes, so their accuracy is unknown."""
-        return [card.name for card in self.classes if not card.held_out.asked]
+        return [card.name for card in self.classes if not card.held_out.total]
 
     def to_json(self) -> dict[str, Any]:
         """Return the card as plain JSON."""
@@ -196,7 +196,7 @@ def card_of(
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
         graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
         classes=tuple(
-            ClassCard(name, len(labels.taught), since[name], by_class.get(name, NONE))
+            ClassCard(name, len(labels.training), since[name], by_class.get(name, NONE))
             for name, labels in state.labels.items()
         ),
         held_out=_count(right),
@@ -216,13 +216,13 @@ def _count(right: Any) -> AccuracyCount:
 
 def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> dict[str, int]:
     """Return each name in the last version -> version since which all versions have the name."""
-    left = names(history[-1])
+    unchanged = names(history[-1])
     since: dict[str, int] = {}
     for past in reversed(history):
-        left = left & names(past)
-        if not left:
+        unchanged = unchanged & names(past)
+        if not unchanged:
             break
-        since |= dict.fromkeys(left, past.number)
+        since |= dict.fromkeys(unchanged, past.number)
     return since
 
 

@@ -12,7 +12,7 @@ from nodegraft.evaluation.confusion import ConfusionMatrix
 @figure_style
 def draw_card(card: Card) -> list[Picture]:
     """Draw the figures of a card; each has its own background for light and dark pages."""
-    recalls = {entry.name: entry.held_out for entry in card.classes if entry.held_out.asked}
+    recalls = {entry.name: entry.held_out for entry in card.classes if entry.held_out.total}
     draw = partial(plots.draw_recall, recalls=recalls)
     pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
     if card.confusion is not None:
@@ -22,7 +22,7 @@ def draw_card(card: Card) -> list[Picture]:
     if card.reliability is not None:
         draw = partial(plots.draw_calibration, bins=card.calibration)
         pictures.append(_picture("calibration", _calibration(card), plots.SIZE, draw))
-        draw = partial(plots.draw_abstaining, levels=card.reliability, asked=card.held_out.asked)
+        draw = partial(plots.draw_abstaining, levels=card.reliability, total=card.held_out.total)
         pictures.append(_picture("abstaining", _abstaining(card), plots.SIZE, draw))
     # Replace the recorded accuracy of the card's version by the accuracy on all its held-out nodes.
     counts = {step.version: step.held_out for step in card.history} | {card.version: card.held_out}
@@ -41,8 +41,8 @@ def _picture(
 
 
 def _recall(card: Card) -> str:
-    measured = [entry for entry in card.classes if entry.held_out.asked]
-    ranked = sorted(measured, key=lambda one: one.held_out.share or 0.0)
+    measured = [entry for entry in card.classes if entry.held_out.total]
+    ranked = sorted(measured, key=lambda entry: entry.held_out.share or 0.0)
     listed = "; ".join(f"{entry.name} {entry.held_out}" for entry in ranked[:8])
     return f"Recall by class, lowest first: {listed}."
 
@@ -54,7 +54,7 @@ def _mistakes(matrix: ConfusionMatrix) -> str:
 
 def _calibration(card: Card) -> str:
     listed = (
-        f"{100 * group.probability:.0f} %: {group.count.right} of {group.count.asked} correct"
+        f"{100 * group.probability:.0f} %: {group.count.right} of {group.count.total} correct"
         for group in card.calibration
     )
     return f"Correct predictions by mean probability: {'; '.join(listed)}."
@@ -62,7 +62,7 @@ def _calibration(card: Card) -> str:
 
 def _abstaining(card: Card) -> str:
     levels = "; ".join(
-        f"{least:.2f}: {count.asked} of {card.held_out.asked} predicted, {count.right} correctly"
+        f"{least:.2f}: {count.total} of {card.held_out.total} predicted, {count.right} correctly"
         for least, count in (card.reliability or {}).items()
     )
     return f"By least confidence: {levels}."

@@ -28,7 +28,7 @@ def card_files(card: Card, store: str, name: str) -> dict[str, str]:
         name: File name without its extension.
     """
     files, figures = {}, {}
-    if card.held_out.asked:
+    if card.held_out.total:
         try:
             from nodegraft.analysis.card.figures import draw_card
 
@@ -124,7 +124,7 @@ def _how_well(card: Card) -> Iterator[str]:
         )
     else:
         yield (
-            f"**Held-out accuracy {_percent(card.held_out.share)}** on {card.held_out.asked:,} "
+            f"**Held-out accuracy {_percent(card.held_out.share)}** on {card.held_out.total:,} "
             f"labelled nodes that it did not learn from (95 % interval "
             f"{_interval(card.held_out)}). By class:"
         )
@@ -133,8 +133,8 @@ def _how_well(card: Card) -> Iterator[str]:
         (
             _text(entry.name),
             f"{entry.labels:,}",
-            f"{entry.held_out.asked:,}",
-            f"{entry.held_out.right:,}" if entry.held_out.asked else "–",
+            f"{entry.held_out.total:,}",
+            f"{entry.held_out.right:,}" if entry.held_out.total else "–",
             _percent(entry.held_out.share),
             _interval(entry.held_out),
             f"version {entry.since}",
@@ -145,7 +145,7 @@ def _how_well(card: Card) -> Iterator[str]:
 
 
 def _missing(card: Card, figures: Mapping[str, str]) -> list[str]:
-    if card.held_out.asked == 0 or figures:
+    if card.held_out.total == 0 or figures:
         return []
     return [
         "No figures: `nodegraft card STORE --out FILE` draws some beside the file, if the extra "
@@ -175,7 +175,7 @@ def _abstaining(card: Card, calibration: list[str], levels: list[str]) -> Iterat
     rows = [
         (
             f"{least:.2f}",
-            _percent(count.asked / card.held_out.asked if card.held_out.asked else None),
+            _percent(count.total / card.held_out.total if card.held_out.total else None),
             _percent(count.share),
             _interval(count),
         )
@@ -203,12 +203,12 @@ def _world(card: Card) -> str:
     )
 
 
-def _step(one: Step) -> Sequence[str]:
-    override = f"override: {one.override}" if one.override else ""
-    why = "; ".join(part for part in (one.note, override) if part)
-    when = one.at[:16].replace("T", " ")
-    cells = (f"{one.version}", _text(one.what), _text(why), _text(one.by), when)
-    return (*cells, _percent(one.held_out.share))
+def _step(step: Step) -> Sequence[str]:
+    override = f"override: {step.override}" if step.override else ""
+    why = "; ".join(part for part in (step.note, override) if part)
+    when = step.at[:16].replace("T", " ")
+    cells = (f"{step.version}", _text(step.what), _text(why), _text(step.by), when)
+    return (*cells, _percent(step.held_out.share))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -231,7 +231,7 @@ def _text(text: str) -> str:
 
 def limits(card: Card) -> list[str]:
     """Return sentences on improper uses of the model, and on what was not measured."""
-    few = [part.name for part in card.classes if 0 < part.held_out.asked < FEW]
+    few = [part.name for part in card.classes if 0 < part.held_out.total < FEW]
     abstains = ", unless it abstains; how often it does so was not measured"
     sentences = [
         "It predicts only the classes above: a node of another class gets one of these"
@@ -246,7 +246,7 @@ def limits(card: Card) -> list[str]:
     ]
     if few:
         sentences.insert(0, f"Measured on fewer than {FEW} nodes, so only roughly: {listed(few)}.")
-    if card.unmeasured and card.held_out.asked:
+    if card.unmeasured and card.held_out.total:
         sentences.insert(
             0, f"Not measured, because no node is held out: {listed(card.unmeasured)}."
         )

@@ -35,11 +35,11 @@ class ClassSuccession:
         A removed class is continued by each new class that has some of its labels, and by an old
         class that has all of its labels.
         """
-        gone = [name for name in before if name not in after]
-        if not gone:
+        removed = [name for name in before if name not in after]
+        if not removed:
             return cls()
         owners, successors = after.owners(), dict[str, frozenset[str]]()
-        for name in gone:
+        for name in removed:
             label_owners = [owners.get(key) for key in before[name].all]
             successors[name] = frozenset(
                 owner
@@ -50,7 +50,7 @@ class ClassSuccession:
         return cls({name: some for name, some in successors.items() if some})
 
     def of(self, name: str) -> frozenset[str]:
-        """Return the classes that continue an old class; by default the class itself."""
+        """Return the classes that a class was renamed, merged or split into; else itself."""
         return self._successors.get(name, frozenset((name,)))
 
     def continues(self, old: str, new: str) -> bool:
@@ -98,7 +98,7 @@ def changed_classes(
     }
     return {
         name: ChangedClass(
-            len(own.taught),
+            len(own.training),
             sum(count for (_, new), count in pairs.items() if new == name),
             sum(
                 count
@@ -111,21 +111,21 @@ def changed_classes(
     }
 
 
-def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, asked: int) -> list[str]:
+def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, total: int) -> list[str]:
     """Return a warning for each class with a single example or with too many predictions."""
-    found = [
+    warnings = [
         f"Class {name!r} has only 1 example: its predictions depend on that node alone. "
         "Add more examples."
         for name, counts in changed.items()
         if counts.examples == 1
     ]
     limit = max(WARNED_SHARE, WARNED_CLASSES / max(num_classes, 1))
-    return found + [
-        f"Class {name!r} would be predicted for {counts.predicted:,} of {asked:,} nodes "
-        f"({100 * counts.predicted / asked:.1f} %, more than {100 * limit:.0f} %): check that its "
+    return warnings + [
+        f"Class {name!r} would be predicted for {counts.predicted:,} of {total:,} nodes "
+        f"({100 * counts.predicted / total:.1f} %, more than {100 * limit:.0f} %): check that its "
         "examples are typical of it."
         for name, counts in changed.items()
-        if counts.gained and counts.predicted > limit * asked
+        if counts.gained and counts.predicted > limit * total
     ]
 
 

@@ -27,7 +27,7 @@ class ClassLabels:
     session: int
     """Session in which the class was added; 0 for the first classes."""
 
-    taught: Keys
+    training: Keys
     """Keys of training nodes."""
 
     held_out: Keys = ()
@@ -36,7 +36,7 @@ class ClassLabels:
     @property
     def all(self) -> Keys:
         """Keys of all labelled nodes: training and held-out nodes."""
-        return self.taught + self.held_out
+        return self.training + self.held_out
 
     def with_more(self, keys: Iterable[Key]) -> "ClassLabels":
         """Return labels with more nodes; hold out new nodes until the held-out share is reached.
@@ -46,11 +46,11 @@ class ClassLabels:
         """
         new = _in_order(keys)
         total = len(self.all) + len(new)
-        wanted = int(HELD_OUT * total) if total >= FEWEST else 0
-        missing = max(0, wanted - len(self.held_out))
+        count = int(HELD_OUT * total) if total >= FEWEST else 0
+        missing = max(0, count - len(self.held_out))
         return replace(
             self,
-            taught=_in_order(self.taught + new[missing:]),
+            training=_in_order(self.training + new[missing:]),
             held_out=_in_order(self.held_out + new[:missing]),
         )
 
@@ -60,9 +60,9 @@ class ClassLabels:
         Args:
             keys: Keys of the nodes to remove.
         """
-        taught = tuple(key for key in self.taught if key not in keys)
+        training = tuple(key for key in self.training if key not in keys)
         held_out = tuple(key for key in self.held_out if key not in keys)
-        return replace(self, taught=taught, held_out=held_out)
+        return replace(self, training=training, held_out=held_out)
 
     def part(self, keys: Iterable[Key]) -> "ClassLabels":
         """Return the labels of a part of this class; nodes stay in training or stay held out.
@@ -74,14 +74,14 @@ class ClassLabels:
         old = self.without(frozenset(self.all) - some)
         part = old.with_more(some.difference(old.all))
         # If all nodes of the part were held out, divide them again: training needs some nodes.
-        return part if part.taught else ClassLabels(self.session, ()).with_more(some)
+        return part if part.training else ClassLabels(self.session, ()).with_more(some)
 
 
 class StoreLabels(Mapping[str, ClassLabels]):
     """Class name -> its labels. Immutable: every change returns new labels or raises an error.
 
     >>> labels = StoreLabels().added({"hats": ["a", "b"], "shoes": ["c"]})
-    >>> labels.renamed("hats", "caps").merged(["caps", "shoes"], "wear").taught
+    >>> labels.renamed("hats", "caps").merged(["caps", "shoes"], "wear").training
     {'wear': ('c', 'a', 'b')}
 
     Args:
@@ -131,36 +131,36 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return type(self)(classes, tree.within(classes))
 
     @property
-    def taught(self) -> dict[str, Keys]:
+    def training(self) -> dict[str, Keys]:
         """Class name -> training nodes."""
-        return {name: one.taught for name, one in self.items()}
+        return {name: own.training for name, own in self.items()}
 
-    def taught_rows(self, graph: FindsRows) -> NodeLabels:
+    def training_rows(self, graph: FindsRows) -> NodeLabels:
         """Return the row numbers of training nodes; class names are not validated again.
 
         Args:
             graph: A graph that has all these nodes.
         """
-        return NodeLabels.by_key(graph, self.taught)
+        return NodeLabels.by_key(graph, self.training)
 
     @property
-    def num_teaching(self) -> int:
+    def num_training(self) -> int:
         """Number of training nodes."""
-        return sum(len(one.taught) for one in self.values())
+        return sum(len(own.training) for own in self.values())
 
     @property
     def held_out(self) -> dict[str, Keys]:
         """Class name -> held-out nodes; classes without held-out nodes are omitted."""
-        return {name: one.held_out for name, one in self.items() if one.held_out}
+        return {name: own.held_out for name, own in self.items() if own.held_out}
 
     @property
     def sessions(self) -> dict[str, int]:
         """Class name -> session in which it was added."""
-        return {name: one.session for name, one in self.items()}
+        return {name: own.session for name, own in self.items()}
 
     def owners(self) -> dict[Key, str]:
         """Return the class of every labelled node."""
-        return {key: name for name, one in self.items() for key in one.all}
+        return {key: name for name, own in self.items() for key in own.all}
 
     def added(
         self,
@@ -212,8 +212,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
             moved = self._with(self, self.tree.moved(parents))
         problems.raise_all()
         with problems.collect():
-            gone = [name for name in parents if name not in moved.tree.names]
-            self._refuse_unknown(gone, (*self.tree.names, *moved))
+            unknown_groups = [name for name in parents if name not in moved.tree.names]
+            self._refuse_unknown(unknown_groups, (*self.tree.names, *moved))
         with problems.collect():
             old = {*self, *self.tree.names}
             self._check_names([name for name in moved.groups if name not in old], force_name)
@@ -240,11 +240,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             keys: Keys of labelled nodes.
         """
-        problems, given = Problems(), _in_order(several(keys, "nodes"))
+        problems, nodes = Problems(), _in_order(several(keys, "nodes"))
         with problems.collect():
-            _refuse_repeated("Node", given, "listed twice")
-        gone = frozenset(given)
-        unknown = sorted(gone - self.owners().keys(), key=str)
+            _refuse_repeated("Node", nodes, "listed twice")
+        removed = frozenset(nodes)
+        unknown = sorted(removed - self.owners().keys(), key=str)
         with problems.collect():
             if unknown:
                 have, them = ("has", "one") if len(unknown) == 1 else ("have", "them")
@@ -252,11 +252,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
                     f"{_named('Node', unknown)} {have} no label in this store: add {them} with "
                     "`label`."
                 )
-        left = {name: one.without(gone) for name, one in self.items()}
+        classes = {name: own.without(removed) for name, own in self.items()}
         with problems.collect():
-            _refuse_untaught(left)
+            _require_training(classes)
         problems.raise_all()
-        return self._with(left)
+        return self._with(classes)
 
     def relabelled(self, classes: Mapping[str, Iterable[Key]]) -> "StoreLabels":
         """Return labels in which the class of some labelled nodes is changed.
@@ -278,16 +278,16 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             names: Names of the classes or groups to remove.
         """
-        gone, problems = several(names, "class names"), Problems()
+        removed, problems = several(names, "class names"), Problems()
         with problems.collect():
-            _refuse_repeated("Class", gone, "listed twice")
+            _refuse_repeated("Class", removed, "listed twice")
         with problems.collect():
-            self._refuse_unknown(gone, self.tree.names)
+            self._refuse_unknown(removed, self.tree.names)
         problems.raise_all()
-        left = {name: one for name, one in self.items() if name not in gone}
-        if not left:
+        classes = {name: own for name, own in self.items() if name not in removed}
+        if not classes:
             raise StoreError("A store needs at least one class: this would remove the last one.")
-        return self._with(left, self.tree.without(gone))
+        return self._with(classes, self.tree.without(removed))
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
         """Return labels in which a class or group is renamed.
@@ -305,8 +305,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 f"The store already has the class {new!r}: use `merge` to merge both."
             )
         self._refuse_groups([new])
-        self._check_names([new], force_name, gone=[old])
-        classes = {new if name == old else name: one for name, one in self.items()}
+        self._check_names([new], force_name, removed=[old])
+        classes = {new if name == old else name: own for name, own in self.items()}
         return self._with(classes, self.tree.merged([old], new))
 
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
@@ -329,15 +329,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 f"The store already has the class {into!r}: list it among the classes to merge."
             )
         if into not in self:
-            self._check_names([into], force_name, gone=parts)
+            self._check_names([into], force_name, removed=parts)
         both = [self[name] for name in parts]
-        one = ClassLabels(
+        merged = ClassLabels(
             min(part.session for part in both),
-            _in_order(key for part in both for key in part.taught),
+            _in_order(key for part in both for key in part.training),
             _in_order(key for part in both for key in part.held_out),
         )
-        left = {name: labels for name, labels in self.items() if name not in parts}
-        return self._with({**left, into: one}, self.tree.merged(parts, into))
+        classes = {name: labels for name, labels in self.items() if name not in parts}
+        return self._with({**classes, into: merged}, self.tree.merged(parts, into))
 
     def split(
         self,
@@ -356,30 +356,30 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 old class that are in no part are removed.
             force_name: See :meth:`added`.
         """
-        old, left = self[name], {other: one for other, one in self.items() if other != name}
+        old, classes = self[name], {other: own for other, own in self.items() if other != name}
         if len(parts) < 2:
             raise StoreError("Splitting needs at least two new classes.")
         self._refuse_groups(parts)
-        rest = StoreLabels(left)
+        rest = StoreLabels(classes)
         # A part may reuse the name of the class that is split.
-        gone = [] if name in parts else [name]
+        removed = [] if name in parts else [name]
         problems, new = Problems(), rest
         with problems.collect():
-            self._check_names([part for part in parts if part != name], force_name, gone)
+            self._check_names([part for part in parts if part != name], force_name, removed)
         with problems.collect():
             new = rest.added(parts, force_name=True)
         problems.raise_all()
         tree = self.tree if name in parts else self.tree.without([name])
         tree = tree.moved({part: self.tree.get(name) for part in parts})
-        return self._with({**left, **{part: old.part(new[part].all) for part in parts}}, tree)
+        return self._with({**classes, **{part: old.part(new[part].all) for part in parts}}, tree)
 
     def state(self) -> tuple[Arrays, Document]:
         """Return the labels as arrays and JSON."""
-        taught, held_out = (
+        training, held_out = (
             KeyedLabels({name: key_array(keys) for name, keys in some.items()}).to_arrays()
-            for some in (self.taught, {name: one.held_out for name, one in self.items()})
+            for some in (self.training, {name: own.held_out for name, own in self.items()})
         )
-        arrays = prefixed("taught.", taught) | prefixed("held_out.", held_out)
+        arrays = prefixed("taught.", training) | prefixed("held_out.", held_out)
         document = {"kind": "labels", "schema": 1, "sessions": list(self.sessions.items())}
         if self.tree:
             # Releases that do not know parents read schema 1 only, so they refuse these labels.
@@ -412,11 +412,13 @@ class StoreLabels(Mapping[str, ClassLabels]):
             ClassTree(dict(document.get("parents", ()))),
         )
 
-    def _check_names(self, new: Iterable[str], force_name: bool, gone: Sequence[str] = ()) -> None:
+    def _check_names(
+        self, new: Iterable[str], force_name: bool, removed: Sequence[str] = ()
+    ) -> None:
         names = [class_name(name) for name in new]
         if not force_name:
-            left = [name for name in {*self, *self.groups} if name not in (*gone, *names)]
-            refuse_likely_duplicates(names, left)
+            others = [name for name in {*self, *self.groups} if name not in (*removed, *names)]
+            refuse_likely_duplicates(names, others)
 
     def _refuse_groups(self, new: Iterable[str]) -> None:
         groups = [name for name in new if name in self.groups]
@@ -429,9 +431,9 @@ class StoreLabels(Mapping[str, ClassLabels]):
     def _refuse_unknown(self, names: Iterable[str], allowed: Collection[str] = ()) -> None:
         unknown = [name for name in dict.fromkeys(names) if name not in {*self._classes, *allowed}]
         if unknown:
-            shown = listed(map(repr, unknown))
+            text = listed(map(repr, unknown))
             known = ", ".join(sorted(self._classes)[:8])
-            raise ClassNameError(f"The store has no class {shown}. It has {known}.")
+            raise ClassNameError(f"The store has no class {text}. It has {known}.")
 
     def _of_known_classes(
         self, classes: Mapping[str, Iterable[Key]], problems: Problems
@@ -447,7 +449,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
 
     def _check_key_type(self, new: Mapping[str, Keys]) -> None:
         """Refuse new keys whose type (text or integer) differs from that of labelled nodes."""
-        own = next((key for one in self.values() for key in one.all), None)
+        own = next((key for own in self.values() for key in own.all), None)
         keys = [key for keys in new.values() for key in keys]
         other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]
         if own is not None and other:
@@ -503,9 +505,9 @@ def _named(noun: str, values: Iterable[object]) -> str:
     >>> _named("Node", ["p1"]), _named("Class", ["hats", "caps"])
     ("Node 'p1'", "Classes 'hats', 'caps'")
     """
-    shown = [repr(value) for value in values]
+    texts = [repr(value) for value in values]
     plural = "es" if noun.endswith("s") else "s"
-    return f"{noun}{plural if len(shown) > 1 else ''} {listed(shown)}"
+    return f"{noun}{plural if len(texts) > 1 else ''} {listed(texts)}"
 
 
 def _refuse_repeated(noun: str, values: Iterable[Key], what: str) -> None:
@@ -515,8 +517,8 @@ def _refuse_repeated(noun: str, values: Iterable[Key], what: str) -> None:
         raise StoreError(f"{_named(noun, repeated)} {verb} {what}.")
 
 
-def _refuse_untaught(classes: Mapping[str, ClassLabels]) -> None:
-    empty = [name for name, one in classes.items() if not one.taught]
+def _require_training(classes: Mapping[str, ClassLabels]) -> None:
+    empty = [name for name, own in classes.items() if not own.training]
     if empty:
         raise StoreError(
             f"{_named('Class', empty)} would have no label left to learn from: use `remove` to "

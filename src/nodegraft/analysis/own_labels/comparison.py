@@ -1,7 +1,7 @@
 """Results of a comparison of methods on a store's own labels: accuracy, forgetting and time."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from nodegraft.analysis.own_labels.own_stream import Plan
 from nodegraft.base.tabular import Tabular
 from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import StreamResult
+from nodegraft.model.back_off import TreeMeasures
 
 if TYPE_CHECKING:
     from nodegraft.analysis.rendering.drawing import Axes
@@ -62,6 +63,17 @@ class MethodResult:
     streams: tuple[StreamResult, ...]
     """Results on the stream of each seed."""
 
+    tree_measures: tuple[TreeMeasures, ...] = ()
+    """Accuracy in the class tree for each seed, after the last new class; empty without a tree."""
+
+    @property
+    def in_tree(self) -> dict[str, Estimate | None]:
+        """Name of a measure in the class tree -> its estimate, None for a method without
+        calibrated confidence or without answers; empty without a tree."""
+        names = [part.name for part in fields(TreeMeasures)] if self.tree_measures else []
+        values = {name: [getattr(own, name) for own in self.tree_measures] for name in names}
+        return {name: None if None in some else Estimate.of(some) for name, some in values.items()}
+
     @property
     def first(self) -> Estimate:
         """Macro accuracy before the first new class."""
@@ -108,10 +120,12 @@ class MethodResult:
         """Return the results as plain JSON; accuracies are shares between 0 and 1."""
         numbers = ("first", "last", "loss_per_class", "session_seconds")
         sessions = [[two.macro_accuracy for two in stream.sessions] for stream in self.streams]
+        tree = {name: own and asdict(own) for name, own in self.in_tree.items()}
         return {
             "method": self.method,
             **{name: asdict(getattr(self, name)) for name in numbers},
             "macro_accuracy": sessions,
+            **({"tree": tree} if tree else {}),
         }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
 from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
+from nodegraft.analysis.own_labels.tree_measures import measure_in_tree
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import Listener
@@ -13,6 +14,7 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.evaluation.protocol import StreamResult, evaluate
 from nodegraft.graph.keys import several
+from nodegraft.model.back_off import TreeMeasures
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
 
@@ -37,11 +39,12 @@ def evaluate_methods(
         shots: Number of labels per new class.
     """
     validate_value("seeds", seeds, PositiveInt)
-    chosen = several(methods, "methods") if methods else (state.model.name, *METHODS)
-    names = list(dict.fromkeys(chosen))
+    names = several(methods, "methods") if methods else [state.model.name, *METHODS]
+    names = list(dict.fromkeys(names))
     parameters = {name: _parameters(state.model, name) for name in names}
     plan = make_plan({name: len(own.all) for name, own in state.labels.items()}, shots)
     results_of: dict[str, list[StreamResult]] = {name: [] for name in names}
+    measures_of: dict[str, list[TreeMeasures]] = {name: [] for name in names}
     for seed in range(seeds):
         for name in names:
             # Each method gets a new stream, so that it cannot use values cached by another method.
@@ -49,8 +52,13 @@ def evaluate_methods(
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
             model = _made(name, parameters[name], seed)
             results_of[name].append(evaluate(model, stream, listener=progress))
-    results = [MethodResult(name, tuple(streams)) for name, streams in results_of.items()]
-    return Evaluation(number, plan, tuple(sorted(results, key=lambda one: -one.last.mean)))
+            if state.labels.tree:
+                measures_of[name].append(measure_in_tree(model, stream, state.labels.tree))
+    results = [
+        MethodResult(name, tuple(streams), tuple(measures_of[name]))
+        for name, streams in results_of.items()
+    ]
+    return Evaluation(number, plan, tuple(sorted(results, key=lambda result: -result.last.mean)))
 
 
 class _Within(Listener):

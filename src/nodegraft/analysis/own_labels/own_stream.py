@@ -98,8 +98,8 @@ def own_stream(state: State, plan: Plan, seed: int) -> ClassStream:
 
 def _too_few(enough: int, left_out: Mapping[str, int], needed: int) -> str:
     nearest = sorted(left_out, key=lambda name: (-left_out[name], name))[:FEWEST_CLASSES]
-    shown = ", ".join(f"{name!r} has {left_out[name]}" for name in nearest)
-    lacking = f" Others: {shown}." if shown else ""
+    text = ", ".join(f"{name!r} has {left_out[name]}" for name in nearest)
+    lacking = f" Others: {text}." if text else ""
     fewer = " Or use fewer labels of each new class: shots=… (--shots)." if left_out else ""
     return (
         f"An evaluation needs at least {FEWEST_CLASSES} classes with {needed} labels each; this "

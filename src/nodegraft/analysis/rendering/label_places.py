@@ -76,17 +76,17 @@ def label_points(
     """
     _lay_out(axes)
     marks = [axes.transData.transform((x, y)) for x, y, _ in points.values()]
-    taken = [_box(mark, (8, 8), axes) for mark in marks]
-    taken += [_box(place, (2, 2), axes) for place in _along(axes, avoid_path)]
-    taken += [_box(axes.transData.transform(place), (3, 3), axes) for place in avoid_points]
+    boxes = [_box(mark, (8, 8), axes) for mark in marks]
+    boxes += [_box(place, (2, 2), axes) for place in _along(axes, avoid_path)]
+    boxes += [_box(axes.transData.transform(place), (3, 3), axes) for place in avoid_points]
     for (name, (x, y, colour)), mark in zip(points.items(), marks, strict=True):
         size = (0.58 * SMALL_FONT * len(name), 1.2 * SMALL_FONT)
         for is_far, offset in _offsets(*size):
             box = _box(mark + np.array(offset) * axes.figure.dpi / 72, size, axes)
             leader = is_far
-            if _is_inside(box, axes.bbox) and not box.count_overlaps(taken):
+            if _is_inside(box, axes.bbox) and not box.count_overlaps(boxes):
                 break
-        taken.append(box)
+        boxes.append(box)
         _write(axes, name, (x, y), offset, colour, size=SMALL_FONT, leader=leader)
 
 

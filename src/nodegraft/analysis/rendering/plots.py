@@ -30,11 +30,11 @@ def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: 
         recalls: Class -> number of correct predictions for its nodes; at least one node each.
         most: Maximum number of classes with a separate row.
     """
-    ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].asked))
+    ranked = sorted(recalls.items(), key=lambda item: (item[1].share or 0.0, -item[1].total))
     for row, (_, count) in enumerate(ranked[:most]):
         _draw_count(axes, count, row=row)
         axes.annotate(
-            f"{count.right:,} of {count.asked:,}",
+            f"{count.right:,} of {count.total:,}",
             (1.02, row),
             xycoords=("axes fraction", "data"),
             va="center",
@@ -52,14 +52,14 @@ def draw_recall(axes: drawing.Axes, recalls: Mapping[str, AccuracyCount], most: 
 def draw_calibration(axes: drawing.Axes, bins: Sequence[ProbabilityBin]) -> None:
     """Draw a reliability diagram: accuracy against probability, with 95 % intervals."""
     axes.plot([0, 100], [0, 100], "--", color=drawing.GREY, lw=1, zorder=1)
-    largest = max(group.count.asked for group in bins)
+    largest = max(group.count.total for group in bins)
     for group in bins:
         _draw_count(axes, group.count, x=100 * group.probability, largest=largest)
     for group in bins:
         low = 100 * (group.count.interval or (0.0, 0.0))[0]
         beside = group.probability < 0.85
         axes.annotate(
-            f"{group.count.asked:,}",
+            f"{group.count.total:,}",
             (100 * group.probability, low if beside else 100 * (group.count.share or 0.0)),
             xytext=(6, 2) if beside else (-9, 0),
             textcoords="offset points",
@@ -94,7 +94,7 @@ def draw_history(
         counts: Version -> correct predictions for held-out nodes, counted when the version was
             made.
     """
-    measured = {number: count for number, count in counts.items() if count.asked}
+    measured = {number: count for number, count in counts.items() if count.total}
     shares = [100 * (count.share or 0.0) for count in measured.values()]
     axes.plot(list(measured), shares, color=drawing.GREY, lw=1, zorder=1)
     for number, count in measured.items():
@@ -156,14 +156,14 @@ def draw_sessions(axes: drawing.Axes, accuracies: Mapping[str, Sequence[Sequence
     axes.legend(loc="lower left", fontsize=8)
 
 
-def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], asked: int) -> None:
+def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], total: int) -> None:
     """Draw accuracy and coverage of predictions against the confidence threshold.
 
     Args:
         levels: Confidence threshold -> correct predictions among those at or above the threshold.
-        asked: Number of all nodes, with or without a prediction.
+        total: Number of all nodes, with or without a prediction.
     """
-    counts = {100 * least: count for least, count in levels.items() if count.asked}
+    counts = {100 * least: count for least, count in levels.items() if count.total}
     for name, colour, shares, dashes in (
         (
             "accuracy of these",
@@ -174,7 +174,7 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
         (
             "nodes with a prediction",
             drawing.VERMILION,
-            [100 * count.asked / asked for count in counts.values()],
+            [100 * count.total / total for count in counts.values()],
             "--",
         ),
     ):
@@ -183,7 +183,7 @@ def draw_abstaining(axes: drawing.Axes, levels: Mapping[float, AccuracyCount], a
         low, high = (100 * end for end in count.interval or (0.0, 0.0))
         axes.vlines(least, low, high, color=drawing.BLUE, lw=1)
     lowest = min(
-        100 * min(count.asked / asked, (count.interval or (1.0,))[0]) for count in counts.values()
+        100 * min(count.total / total, (count.interval or (1.0,))[0]) for count in counts.values()
     )
     axes.set_ylim(max(0.0, 10 * np.floor(lowest / 10) - 1), 102)
     axes.set_xlabel("least confidence, %")
@@ -204,7 +204,7 @@ def _draw_count(
     """Draw a share and its interval: vertically at `x`, or horizontally if `row` is given."""
     low, high = (100 * end for end in count.interval or (0.0, 0.0))
     share = 100 * (count.share or 0.0)
-    size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.asked / largest))
+    size = 5.0 if not largest else 3.0 + 6.0 * float(np.sqrt(count.total / largest))
     face = drawing.BLUE if filled else "#FEFEFD"
     mark: dict[str, Any] = {
         "marker": "o",
@@ -233,8 +233,8 @@ ABSTAINED = "(abstained)"
 
 def confusion_size(matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> tuple[float, float]:
     """Return width and height in inches of a confusion matrix, with room for names and counts."""
-    shown = min(len(matrix.classes), most + 1)
-    return 2.4 + 0.36 * shown, 2.2 + 0.32 * shown
+    rows = min(len(matrix.classes), most + 1)
+    return 2.4 + 0.36 * rows, 2.2 + 0.32 * rows
 
 
 def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST_CONFUSED) -> None:
@@ -285,16 +285,16 @@ def draw_confusion(axes: drawing.Axes, matrix: ConfusionMatrix, most: int = MOST
     axes.set_ylim(len(names), 0)
     axes.set_xlabel("predicted class")
     axes.set_ylabel("true class")
-    right, asked = int(np.trace(matrix.counts)), int(matrix.counts.sum() + matrix.abstained.sum())
-    axes.set_title(f"Confusion matrix: {right:,} of {asked:,} correct")
+    right, total = int(np.trace(matrix.counts)), int(matrix.counts.sum() + matrix.abstained.sum())
+    axes.set_title(f"Confusion matrix: {right:,} of {total:,} correct")
 
 
 def _shown(matrix: ConfusionMatrix, most: int) -> tuple[list[str], NDArray[np.int64]]:
     """Return row names and counts; the last column counts withheld predictions."""
     counts, names = matrix.counts, list(matrix.classes)
-    joined = np.column_stack([counts, matrix.abstained])
+    extended = np.column_stack([counts, matrix.abstained])
     if len(names) <= most + 1:
-        return names, joined
+        return names, extended
     wrong = counts - np.diag(np.diag(counts))
     confused = wrong.sum(axis=0) + wrong.sum(axis=1)
     first = np.sort(np.argsort(-confused, kind="stable")[:most])

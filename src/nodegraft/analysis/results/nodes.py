@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from nodegraft.analysis.results.result import NodeKey, Result, VersionResult, example
 
-Reason = Literal["own_label", "prediction", "below_confidence", "unknown_key"]
+Reason = Literal["own_label", "prediction", "ancestor", "below_confidence", "unknown_key"]
 """Source of a node's class, or the reason why it has none."""
 
 
@@ -30,17 +30,22 @@ class Prediction(Result):
         node: Node key.
         class_: Label of the node if it has one, otherwise the prediction.
         label: Label of the node; null if it has none.
-        prediction: Predicted class; null if confidence is too low or the key is unknown.
+        prediction: Predicted class; its lowest ancestor with enough confidence if there is a class
+            tree; null if confidence is too low or the key is unknown.
         confidence: Probability times `known` in an open world, probability in a closed world; null
             for an unknown key.
-        probability: P(class | the node belongs to a known class), of the most probable class.
+        probability: P(class | the node belongs to a known class), of the predicted class, or of the
+            most probable class if `prediction` is null.
         known: P(the node belongs to any known class); null without an estimate, and then confidence
             equals the probability.
-        reason: Source of `class` (`own_label`, `prediction`), or the reason why it is null
-            (`below_confidence`, `unknown_key`).
+        reason: Source of `class` (`own_label`, `prediction`, or `ancestor` for an ancestor of the
+            most probable class), or the reason why it is null (`below_confidence`, `unknown_key`).
         top: Most probable classes, the most probable first; empty for an unknown key.
         set_: Prediction set: classes that include the node's class with probability `coverage`, the
             most probable first; null without `coverage`, empty for an unknown key.
+        leaf: Most probable class, also if the prediction is an ancestor or withheld; only in stores
+            with a class tree, as `depth`.
+        depth: Number of ancestors of the predicted class; null if `prediction` is null.
     """
 
     node: NodeKey = field(metadata=example("p7"))
@@ -53,6 +58,8 @@ class Prediction(Result):
     reason: Reason = field(metadata=example("prediction"))
     top: list[ClassProbability]
     set_: list[str] | None = field(metadata=example(None, alias="set"))
+    leaf: str | None = field(default=None, metadata=example("hats"))
+    depth: int | None = field(default=None, metadata=example(0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -171,7 +171,7 @@ class KnownClasses(VersionResult):
             **version.fields,
             classes=[
                 KnownClass(
-                    name, labels.tree.get(name), len(own.taught), len(own.held_out), own.session
+                    name, labels.tree.get(name), len(own.training), len(own.held_out), own.session
                 )
                 for name, own in labels.items()
             ],
@@ -256,7 +256,7 @@ class Comparison(VersionResult):
             }
         else:
             compared = {
-                "predictions_compared": preview.asked,
+                "predictions_compared": preview.num_compared,
                 "predictions_changed": preview.flipped,
                 "changes": [ChangedClass(*pair, nodes) for pair, nodes in preview.flips.items()],
                 "examples": list(preview.examples),

@@ -161,10 +161,10 @@ def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
         stored: Expected type, shape and checksum of the array.
     """
     array, about = map_array(path, stored), path.stat()
-    seen = str(path), stored.digest, about.st_ino, about.st_mtime_ns
-    if array.nbytes <= CHECKED_BYTES and seen not in _checked:
+    identity = str(path), stored.digest, about.st_ino, about.st_mtime_ns
+    if array.nbytes <= CHECKED_BYTES and identity not in _checked:
         require_unchanged(path, array, stored)
-        _checked.add(seen)
+        _checked.add(identity)
     return array
 
 

@@ -62,8 +62,8 @@ class WriteOnceFolder:
             return []
         # Refresh the listing, because another process may have renamed files since the last one.
         self._files.invalidate_cache()
-        found = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
-        return sorted(name for name in found if name.endswith(suffix) and name[0] != ".")
+        names = (path.rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
+        return sorted(name for name in names if name.endswith(suffix) and name[0] != ".")
 
     def files(self) -> dict[str, StoredFile]:
         """Return all files by name, without symbolic links.
@@ -74,7 +74,7 @@ class WriteOnceFolder:
             self._files.invalidate_cache()
             if not self._files.isdir(self._path):
                 return {}
-            found = {}
+            entries = {}
             for path in self._files.ls(self._path, detail=False):
                 if self._is_link(path):
                     continue
@@ -83,8 +83,8 @@ class WriteOnceFolder:
                 except FileNotFoundError:
                     # The draft file was renamed after the folder was listed.
                     continue
-                found[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
-            return found
+                entries[path.rpartition("/")[2]] = StoredFile(size, written.astimezone(UTC))
+            return entries
 
     def _is_link(self, path: str) -> bool:
         return isinstance(self._files, LocalFileSystem) and Path(path).is_symlink()

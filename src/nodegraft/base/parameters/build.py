@@ -49,8 +49,8 @@ def build(cls: type[T], values: Mapping[str, Any]) -> T:
     return cls(**values)
 
 
-def _is_required(one: "Field[Any]") -> bool:
-    return one.default is MISSING and one.default_factory is MISSING
+def _is_required(parameter: "Field[Any]") -> bool:
+    return parameter.default is MISSING and parameter.default_factory is MISSING
 
 
 def owner_name(cls: type) -> str:
@@ -58,8 +58,8 @@ def owner_name(cls: type) -> str:
 
     This is its class attribute ``described_as`` or ``name``, otherwise the name of the class.
     """
-    told = (getattr(cls, name, None) for name in ("described_as", "name"))
-    return next((text for text in told if isinstance(text, str)), cls.__name__)
+    candidates = (getattr(cls, name, None) for name in ("described_as", "name"))
+    return next((text for text in candidates if isinstance(text, str)), cls.__name__)
 
 
 def parse(cls: type[T], texts: Mapping[str, str]) -> T:
@@ -97,6 +97,6 @@ def _read(name: str, text: str, kind: Any) -> Any:
     try:
         return _TRUTH[text.lower()] if kind is bool else kind(text)
     except (KeyError, ValueError):
-        wanted = {int: "a whole number", float: "a number", bool: "true or false"}
-        described = wanted.get(kind, f"of type {kind.__name__}")
+        expected = {int: "a whole number", float: "a number", bool: "true or false"}
+        described = expected.get(kind, f"of type {kind.__name__}")
         raise ParameterError(f"{name} must be {described}, not {text!r}.") from None

@@ -23,10 +23,10 @@ def audit(
     with open_store(place, terminal) as store:
         number = store.newest if version is None else version
         terminal.stage("scoring every label without itself")
-        found = store.audit_labels(count, number)
-        texts = store.texts([suspicious.node for suspicious in found], number)
+        doubts = store.audit_labels(count, number)
+        texts = store.texts([suspicious.node for suspicious in doubts], number)
         fields = store.version(number).fields
-    return Output(LabelAudit(**fields, labels=found), tuple(audit_table(found, texts, place)))
+    return Output(LabelAudit(**fields, labels=doubts), tuple(audit_table(doubts, texts, place)))
 
 
 COMMANDS = {"audit": audit}

@@ -143,8 +143,8 @@ def init(
             "`nodegraft build` (--graph FOLDER)."
         )
     else:
-        chosen = {"label": label, "label_key": key_column, "repair": repair}
-        tables = read_tables(nodes, edges, labels, **arguments, **chosen, listener=terminal)
+        options = {"label": label, "label_key": key_column, "repair": repair}
+        tables = read_tables(nodes, edges, labels, **arguments, **options, listener=terminal)
         known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
     columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
     columns["key_type"] = tables.graph.node_keys.key_type
@@ -187,17 +187,17 @@ def grow(
     dry_run: DryRun = False,
 ) -> Output[NewVersion | RowsComparison]:
     """Add new nodes and edges, and report how many predictions for old nodes change."""
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "repair": repair,
         "tables": columns_beside(place, terminal, nodes, edges),
     }
     if dry_run:
         return preview_tables(
-            place, lambda store: store.preview_grow(nodes, edges, **given), terminal
+            place, lambda store: store.preview_grow(nodes, edges, **arguments), terminal
         )
     intent = options.intent
     return make_version(
-        place, lambda store: store.grow(nodes, edges, **given, intent=intent), terminal
+        place, lambda store: store.grow(nodes, edges, **arguments, intent=intent), terminal
     )
 
 
@@ -228,17 +228,17 @@ def sync(
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
     new_edges = False if no_edges else edges
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "repair": repair,
         "tables": columns_beside(place, terminal, nodes, edges),
     }
     if dry_run:
         return preview_tables(
-            place, lambda store: store.preview_sync(nodes, new_edges, **given), terminal
+            place, lambda store: store.preview_sync(nodes, new_edges, **arguments), terminal
         )
     intent = replace(options.intent, override=override)
     return make_version(
-        place, lambda store: store.sync(nodes, new_edges, **given, intent=intent), terminal
+        place, lambda store: store.sync(nodes, new_edges, **arguments, intent=intent), terminal
     )
 
 
@@ -270,8 +270,8 @@ def _created_store(
     return value, (report_table(tables.report), created, world)
 
 
-def _built_graph(folder: Path, *given: object) -> "Tables":
-    if any(given):
+def _built_graph(folder: Path, *arguments: object) -> "Tables":
+    if any(arguments):
         raise ParameterError(
             "--graph has its nodes, edges and features: omit --nodes, --edges, --text, "
             "--features, --categories, --encoder and --key-type. --key, --source, --target, "

@@ -19,15 +19,15 @@ def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[resul
     """Compare every file of a store with its checksum; exit code 1 if a file is damaged."""
     from nodegraft.store.store import Store
 
-    found = Store.verify(place, author=by, listener=terminal)
+    verification = Store.verify(place, author=by, listener=terminal)
     value = results.Verified(
-        files=found.files,
-        unused=found.unused,
-        damaged=[results.DamagedFile(**vars(finding)) for finding in found.findings],
-        not_recorded=found.recorded,
+        files=verification.files,
+        unused=verification.unused,
+        damaged=[results.DamagedFile(**vars(finding)) for finding in verification.findings],
+        not_recorded=verification.recorded,
     )
-    text = line(render.verification_lines(found).plain)
-    return Output(value, (text,), exit_code=0 if found.is_clean else 1)
+    text = line(render.verification_lines(verification).plain)
+    return Output(value, (text,), exit_code=0 if verification.is_clean else 1)
 
 
 @command
@@ -131,11 +131,11 @@ def migrate(place: StorePlace) -> Output[results.Migrated]:
     """Update a store that an older nodegraft created."""
     from nodegraft.store.store import Store
 
-    done = Store.migrate(place)
-    text = f"Updated the tables from revision {done.before} to {done.after}."
-    if done.before == done.after:
-        text = f"Nothing to do: the tables have the newest revision, {done.after}."
-    return Output(results.Migrated(done.before, done.after), (text,))
+    migration = Store.migrate(place)
+    text = f"Updated the tables from revision {migration.before} to {migration.after}."
+    if migration.before == migration.after:
+        text = f"Nothing to do: the tables have the newest revision, {migration.after}."
+    return Output(results.Migrated(migration.before, migration.after), (text,))
 
 
 COMMANDS = {

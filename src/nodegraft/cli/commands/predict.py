@@ -71,7 +71,10 @@ def predict(
     top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
     min_confidence: Annotated[
         float | None,
-        typer.Option(help="Abstain where confidence is lower, from 0 to 1."),
+        typer.Option(
+            help="Where confidence is lower, from 0 to 1, give the lowest ancestor in the class "
+            "tree that reaches it, or abstain."
+        ),
     ] = None,
     coverage: Annotated[
         float | None,
@@ -110,20 +113,22 @@ def predict(
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
-        chosen: IntArray = state.graph.rows
+        targets: IntArray = state.graph.rows
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:
             key_column = store.table_options.get("key", "key")
             beside = rows_view(state.graph, read_rows(rows), key_column)
-            chosen, keys = beside.new_rows, beside.names
+            targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
-            given = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
-            chosen, keys = found_rows(state.graph, given, missing.value if missing else "error")
+            node_keys = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
+            targets, keys = found_rows(
+                state.graph, node_keys, missing.value if missing else "error"
+            )
         elif table is not None:
             delimiter = store.table_options.get("delimiter")
             listed = keys_in_table(table, key, state.graph, delimiter)
-            chosen, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+            targets, keys = found_rows(state.graph, listed, missing.value if missing else "null")
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,
@@ -131,37 +136,39 @@ def predict(
             "beside": beside,
         }
         fields = store.version(number).fields | {"world": store.world}
-        terminal.stage(f"predicting {counted(chosen.size, 'node')}")
+        terminal.stage(f"predicting {counted(targets.size, 'node')}")
         end = predicting_version(number, live, waiting)
         if terminal.format != "table":
-            most = MAX_SHOWN if terminal.format == "text" and not terminal.is_piped else chosen.size
-            shown = predict_rows(state, chosen[:most], number, top, min_confidence, **options)
+            most = (
+                MAX_SHOWN if terminal.format == "text" and not terminal.is_piped else targets.size
+            )
+            first = predict_rows(state, targets[:most], number, top, min_confidence, **options)
             text: tuple[RenderableType, ...] = ()
             if terminal.format == "text":
-                left = chosen.size - len(shown)
-                texts = [None] * len(shown) if beside else _texts(store, shown, number)
-                text = (predictions_table(shown, texts, left, terminal.width), end)
-            predictions = cast("list[Prediction]", shown.to_rows())
+                remaining = targets.size - len(first)
+                texts = [None] * len(first) if beside else _texts(store, first, number)
+                text = (predictions_table(first, texts, remaining, terminal.width), end)
+            predictions = cast("list[Prediction]", first.to_rows())
             value = Predictions(
                 **fields,
                 predictions=predictions,
-                sets_note=shown.sets_note,
-                rows_note=shown.rows_note,
+                sets_note=first.sets_note,
+                rows_note=first.rows_note,
             )
             return Output(value, text)
     reasons, notes = Counter[str](), dict[str | None, None]()
 
     def tables() -> Iterator["pa.Table"]:
-        done = 0
-        for block in predict_in_blocks(state, chosen, number, top, min_confidence, **options):
-            done += len(block)
-            terminal.step("predict", done, chosen.size)
+        count = 0
+        for block in predict_in_blocks(state, targets, number, top, min_confidence, **options):
+            count += len(block)
+            terminal.step("predict", count, targets.size)
             reasons.update(block.reasons)
             notes.update(dict.fromkeys((block.note, block.rows_note, block.sets_note)))
             yield block.to_arrow()
 
     def written() -> str:
-        return "\n".join([written_text(chosen.size, reasons), *filter(None, notes), end.plain])
+        return "\n".join([written_text(targets.size, reasons), *filter(None, notes), end.plain])
 
     nothing = Predictions(**fields, predictions=[], sets_note=None, rows_note=None)
     return Output(nothing, tables=tables(), written=written)
@@ -169,10 +176,10 @@ def predict(
 
 def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str | None]:
     """Return the texts of nodes; None for a node that is not in the graph."""
-    found = answers.is_found.tolist()
-    there = [node for node, is_there in zip(answers.nodes, found, strict=True) if is_there]
+    is_found = answers.is_found.tolist()
+    there = [node for node, is_there in zip(answers.nodes, is_found, strict=True) if is_there]
     texts = iter(store.texts(there, version))
-    return [next(texts) if is_there else None for is_there in found]
+    return [next(texts) if is_there else None for is_there in is_found]
 
 
 @command
@@ -305,7 +312,7 @@ def card(
         Path | None, typer.Option(help="Write a .md file, with its figures beside it.")
     ] = None,
 ) -> Output[Card]:
-    """Show the model card of a version; write it into the store if it was live and has none."""
+    """Show the model card of a version; if the version was live, store a missing card."""
     from nodegraft.analysis.card.markdown import card_markdown
 
     if out is not None and out.suffix != ".md":

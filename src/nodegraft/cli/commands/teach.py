@@ -7,6 +7,7 @@ import typer
 
 from nodegraft.analysis.results.versions import Comparison
 from nodegraft.base.errors import ParameterError
+from nodegraft.base.problems import Problems
 from nodegraft.cli.changes import comparison, edit_labels, make_version, open_store
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
@@ -34,7 +35,7 @@ EditOutput = Output[NewVersion | Comparison]
 @command
 def add(
     place: StorePlace,
-    given: LabelOptions,
+    labels: LabelOptions,
     options: EditOptions,
     terminal: Terminal,
     parent: ParentName = None,
@@ -45,7 +46,7 @@ def add(
     return edit_labels(
         place,
         "add",
-        lambda store: {"classes": labels_from(store, given)} | below,
+        lambda store, problems: {"classes": labels_from(store, labels, problems)} | below,
         options,
         terminal,
         force_name,
@@ -56,10 +57,14 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
     """Return a command that adds or changes labels of known classes."""
 
     def function(
-        place: StorePlace, given: LabelOptions, options: EditOptions, terminal: Terminal
+        place: StorePlace, labels: LabelOptions, options: EditOptions, terminal: Terminal
     ) -> EditOutput:
         return edit_labels(
-            place, action, lambda store: {argument: labels_from(store, given)}, options, terminal
+            place,
+            action,
+            lambda store, problems: {argument: labels_from(store, labels, problems)},
+            options,
+            terminal,
         )
 
     function.__doc__ = summary
@@ -77,7 +82,7 @@ def unlabel(
     return edit_labels(
         place,
         "unlabel",
-        lambda store: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
+        lambda store, _: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
         options,
         terminal,
     )
@@ -132,7 +137,7 @@ def split(
 ) -> EditOutput:
     """Split a class into several; labels not assigned to a part are removed."""
 
-    def arguments(store: "Store") -> dict[str, Any]:
+    def arguments(store: "Store", _: Problems) -> dict[str, Any]:
         keys_of_parts = {}
         for part in parts:
             part_name, equals, keys = part.rpartition("=")
@@ -183,12 +188,12 @@ def refit(
     nodes: NodeTable = None,
 ) -> EditOutput:
     """Fit the method from scratch; --encoder and --nodes encode the texts again."""
-    given = {"encoder": encoder or None, "nodes": nodes}
+    inputs = {"encoder": encoder or None, "nodes": nodes}
     if options.dry_run:
         with open_store(place, terminal) as store:
             terminal.stage("fitting the method to compare")
-            return comparison(store, store.preview_refit(**given))
-    return make_version(place, lambda store: store.refit(**given, intent=options.intent), terminal)
+            return comparison(store, store.preview_refit(**inputs))
+    return make_version(place, lambda store: store.refit(**inputs, intent=options.intent), terminal)
 
 
 COMMANDS = {

@@ -102,7 +102,10 @@ def evaluation_lines(evaluation: "Evaluation") -> RenderableType:
     lines: list[RenderableType] = [Text(_setting(evaluation))]
     if evaluation.plan.left_out:
         lines.append(Text(evaluation.plan.exclusion(), style="yellow"))
-    return Group(*lines, _methods_table(evaluation), Text(evaluation.advice))
+    tables = [_methods_table(evaluation)]
+    if evaluation.best.in_tree:
+        tables.append(_tree_table(evaluation))
+    return Group(*lines, *tables, Text(evaluation.advice))
 
 
 def _setting(evaluation: "Evaluation") -> str:
@@ -135,7 +138,24 @@ def _methods_table(evaluation: "Evaluation") -> Table:
     return table
 
 
-def _hundredths(share: "Estimate") -> str:
+def _tree_table(evaluation: "Evaluation") -> Table:
+    table = Table(box=SIMPLE, pad_edge=False, title="In the class tree", title_justify="left")
+    table.add_column("method", overflow="fold")
+    for heading in (
+        "best class\nright, %",
+        "in a wrong\nbranch, %",
+        "confidence\n≥ 0.9, %",
+        "right\nof these, %",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for measured in evaluation.methods:
+        table.add_row(escape(measured.method), *map(_hundredths, measured.in_tree.values()))
+    return table
+
+
+def _hundredths(share: "Estimate | None") -> str:
+    if share is None:
+        return "–"
     return _with_noise(share, 100.0, 1)
 
 
@@ -145,10 +165,10 @@ def _with_noise(number: "Estimate", unit: float, digits: int) -> str:
 
 
 def audit_table(
-    found: "list[SuspiciousLabel]", texts: Texts, place: Path
+    doubts: "list[SuspiciousLabel]", texts: Texts, place: Path
 ) -> Iterator[RenderableType]:
     """Yield a table of suspicious labels, the reasons, and the command to correct the first."""
-    if not found:
+    if not doubts:
         yield Text(
             "No label disagrees with the others: for none is another class likelier. The label of "
             "a class with a single one is not checked."
@@ -158,13 +178,13 @@ def audit_table(
     for heading in ("node", "label", "suggested"):
         table.add_column(heading, overflow="fold", min_width=len("suggested"))
     text_cells = add_text_column(table, texts, TEXT_WIDTH)
-    for suspicious, text in zip(found, text_cells, strict=True):
+    for suspicious, text in zip(doubts, text_cells, strict=True):
         names = map(escape, (str(suspicious.node), suspicious.label, suspicious.suggested))
         table.add_row(*names, *text)
     yield table
-    for suspicious in found:
+    for suspicious in doubts:
         yield Text(f"{suspicious.node}: {suspicious.reason}")
-    first = found[0]
+    first = doubts[0]
     yield Text("To correct a label:")
     command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
     yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)

@@ -52,7 +52,7 @@ class SuiteProgress:
 
 def suite_progress(progress: SuiteProgress) -> Group:
     """Return a progress bar with counts, and the titles of some running jobs."""
-    left = progress.seconds_left
+    seconds = progress.seconds_left
     counts = Table.grid(padding=(0, 2))
     counts.add_row(
         ProgressBar(total=progress.total, completed=progress.done + progress.failed, width=30),
@@ -60,7 +60,7 @@ def suite_progress(progress: SuiteProgress) -> Group:
         f"{len(progress.running)} running",
         Text(f"{progress.failed} failed", style="red" if progress.failed else ""),
         f"{duration(progress.seconds)} so far",
-        "" if left is None else f"about {duration(left)} left",
+        "" if seconds is None else f"about {duration(seconds)} left",
     )
     named = [Text(f"  {title}", style="dim") for title in progress.running[:MAX_NAMED_JOBS]]
     return Group(counts, *named)
@@ -92,10 +92,10 @@ def suite_status(
         seconds: Estimated duration in seconds.
         without_estimate: Number of jobs to run whose duration has no estimate.
     """
-    to_run, done, total = counts
-    text = f"{title}: {counted(to_run, 'job')} to run, {done} of {total} done"
-    if done + to_run < total:
-        failed = total - done - to_run
+    to_run, finished, total = counts
+    text = f"{title}: {counted(to_run, 'job')} to run, {finished} of {total} done"
+    if finished + to_run < total:
+        failed = total - finished - to_run
         text += f", {failed} failed before (run them again with --retry-failed)"
     if to_run == without_estimate:
         return text

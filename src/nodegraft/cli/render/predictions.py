@@ -35,7 +35,7 @@ SET_SHOWN = 4
 
 
 def predictions_table(
-    answers: "Predictions", texts: Texts, left: int = 0, width: int = 80
+    answers: "Predictions", texts: Texts, remaining: int = 0, width: int = 80
 ) -> RenderableType:
     """Return a table with a row for each node: class, confidence, probability and known.
 
@@ -44,7 +44,7 @@ def predictions_table(
     class. On a narrow terminal, the text column is omitted first, then alternative classes.
 
     Args:
-        left: Number of further nodes that are not shown.
+        remaining: Number of further nodes that are not shown.
     """
     table = NodeTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("node", overflow="fold", min_width=len("node"))
@@ -53,7 +53,11 @@ def predictions_table(
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     predictions = answers.predictions
     classes = [_class_cell(answers, row, predictions[row]) for row in range(len(answers))]
-    others = [_others(answers, row, predictions[row]) for row in range(len(answers))]
+    leaves = answers.leaves
+    others = [
+        _others(answers, row, is_best=predictions[row] == leaves[row])
+        for row in range(len(answers))
+    ]
     optional = {"others": others}
     if answers.sets is not None and answers.coverage is not None:
         # Put prediction sets first, so that the column of alternative classes is omitted before
@@ -73,8 +77,8 @@ def predictions_table(
         elif any(cells):
             dropped.append("other classes" if title == "others" else "prediction sets")
     has_room = answers.columns.shape[1] <= 2 and room >= TEXT_WIDTH + GAP
-    shown = texts if has_room else [None] * len(answers)
-    text_cells = add_text_column(table, shown, TEXT_WIDTH)
+    row_texts = texts if has_room else [None] * len(answers)
+    text_cells = add_text_column(table, row_texts, TEXT_WIDTH)
     numbers = (answers.confidence, answers.probability, answers.known)
     for row, node in enumerate(answers.nodes):
         table.add_row(
@@ -84,7 +88,9 @@ def predictions_table(
             *(escape(cells[row]) for cells in extra),
             *text_cells[row],
         )
-    more = f"{left:,} more: write all with --parquet predictions.parquet." if left else None
+    more = (
+        f"{remaining:,} more: write all with --parquet predictions.parquet." if remaining else None
+    )
     no_room = NO_ROOM.format(" and the ".join(dropped)) if dropped else None
     notes = more, no_room, answers.note, answers.rows_note, answers.sets_note
     return Group(table, *(Text(line) for line in notes if line))
@@ -100,6 +106,7 @@ def written_text(nodes: int, reasons: dict[str, int]) -> str:
         f"{reasons[reason]:,} {what}"
         for reason, what in (
             ("own_label", "with a label"),
+            ("ancestor", "with an ancestor of the best class"),
             ("below_confidence", "below --min-confidence"),
             ("unknown_key", "not in the graph"),
         )
@@ -135,9 +142,9 @@ def _number(share: float) -> str:
     return "–" if isnan(share) else likely(share)
 
 
-def _others(answers: "Predictions", row: int, predicted: str | None) -> str:
+def _others(answers: "Predictions", row: int, is_best: bool) -> str:
     """Return the alternative classes; no line break separates a class from its probability."""
-    first = 0 if predicted is None else 1
+    first = 1 if is_best else 0
     others = zip(answers.top[row][first:], answers.probabilities[row, first:], strict=False)
     return ", ".join(f"{name}\xa0" + likely(share).replace(" ", "\xa0") for name, share in others)
 
@@ -148,6 +155,6 @@ def _set_text(names: tuple[str, ...]) -> str:
     >>> _set_text(("a", "b", "c", "d", "e"))
     'a, b, c, d and 1 more'
     """
-    shown = ", ".join(names[:SET_SHOWN])
+    text = ", ".join(names[:SET_SHOWN])
     more = len(names) - SET_SHOWN
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return f"{text} and {more:,} more" if more > 0 else text

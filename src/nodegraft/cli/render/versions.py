@@ -65,14 +65,14 @@ def report_table(report: "DataReport") -> Table:
         table.add_row(f"{count:,}", what)
     for finding in report.findings:
         repair = f": {finding.blocking}" if finding.blocking else ""
-        table.add_row(f"{finding.count:,}", escape(finding.told + repair))
+        table.add_row(f"{finding.count:,}", escape(finding.sentence + repair))
     return table
 
 
 def report_fields(report: "DataReport") -> dict[str, Any]:
     """Return sizes of the input tables, and findings about them, as fields of a JSON result."""
     findings = [
-        Finding(finding.told, finding.count, list(finding.examples), finding.blocking)
+        Finding(finding.sentence, finding.count, list(finding.examples), finding.blocking)
         for finding in report.findings
     ]
     sizes = {"nodes": report.nodes, "edges": report.edges, "features": report.features}
@@ -128,7 +128,7 @@ def warning_lines(warnings: Iterable[str]) -> list[Text]:
     return [Text(f"Warning: {sentence}", style="yellow") for sentence in warnings]
 
 
-def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str:
+def flips_text(flipped: int, compared: int, sampled_from: int | None = None) -> str:
     """Return a sentence with the number of predictions that change.
 
     >>> flips_text(1, 160), flips_text(40, 20_000, 45_000)
@@ -136,12 +136,12 @@ def flips_text(flipped: int, asked: int, sampled_from: int | None = None) -> str
 
     Args:
         flipped: Number of nodes whose prediction changes.
-        asked: Number of compared nodes.
+        compared: Number of compared nodes.
         sampled_from: Number of all nodes, if only a sample was compared.
     """
     sample = "" if sampled_from is None else f" (sampled from {sampled_from:,})"
     verb = "changes" if flipped == 1 else "change"
-    return f"{flipped:,} of {asked:,} predictions{sample} {verb}."
+    return f"{flipped:,} of {compared:,} predictions{sample} {verb}."
 
 
 def history_table(
@@ -194,8 +194,10 @@ MAX_ROWS = 8
 
 def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
     """Return the preview of a change: changed predictions by class, and accuracy."""
-    sampled_from = None if preview.asked == preview.nodes else preview.nodes
-    lines: list[RenderableType] = [Text(flips_text(preview.flipped, preview.asked, sampled_from))]
+    sampled_from = None if preview.num_compared == preview.nodes else preview.nodes
+    lines: list[RenderableType] = [
+        Text(flips_text(preview.flipped, preview.num_compared, sampled_from))
+    ]
     if preview.flips:
         lines.append(_flips_table(preview))
         lines.append(_examples_table(preview, texts))
@@ -207,9 +209,9 @@ def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
     lines += [
         Text(
             f"Split-half check of {name!r}: {preview.new.right[name]} of "
-            f"{preview.new.asked[name]} examples recognised."
+            f"{preview.new.totals[name]} examples recognised."
         )
-        for name in preview.new.asked
+        for name in preview.new.totals
     ]
     lines += gate_lines(preview.objections())
     lines += warning_lines(preview.warnings())

@@ -181,6 +181,26 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class TreeMeasures:
+    """Accuracy in the class tree after the last new class, as shares between 0 and 1.
+
+    Args:
+        leaf_accuracy: Share of nodes whose most probable class is their class.
+        wrong_branch: Share of nodes whose most probable class has another highest ancestor than
+            their class.
+        coverage: Share of nodes with an answer: the lowest of the most probable class and its
+            ancestors that has a confidence of 0.9 or more. Null without calibrated confidence.
+        ancestor_accuracy: Share of answers that are the class of the node or an ancestor of it;
+            null without an answer.
+    """
+
+    leaf_accuracy: Estimate
+    wrong_branch: Estimate
+    coverage: Estimate | None
+    ancestor_accuracy: Estimate | None
+
+
+@dataclass(frozen=True)
 class MeasuredMethod:
     """Measurements of one method; accuracies are shares between 0 and 1.
 
@@ -191,6 +211,7 @@ class MeasuredMethod:
         loss_per_class: Mean drop of accuracy per new class.
         session_seconds: Seconds of training and prediction per session.
         macro_accuracy: For each seed, the macro accuracy of every session.
+        tree: Accuracy in the class tree; only in stores with a class tree.
     """
 
     method: str
@@ -199,6 +220,7 @@ class MeasuredMethod:
     loss_per_class: Estimate
     session_seconds: Estimate
     macro_accuracy: list[list[float]]
+    tree: TreeMeasures | None = None
 
 
 @dataclass(frozen=True)

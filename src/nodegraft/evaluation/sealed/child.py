@@ -80,18 +80,18 @@ def _make(start: "Message") -> "Method":
     from nodegraft.model.registry import REGISTRY
 
     name: str = start.fields["method"]
-    given: dict[str, Any] = start.fields["parameters"]
+    parameters: dict[str, Any] = start.fields["parameters"]
     cls = _class_at(name) if ":" in name else REGISTRY.get(name)
-    texts = {key: value for key, value in given.items() if isinstance(value, str)}
-    return build(cls, {"seed": start.fields["seed"], **given, **read(cls, texts)})
+    texts = {key: value for key, value in parameters.items() if isinstance(value, str)}
+    return build(cls, {"seed": start.fields["seed"], **parameters, **read(cls, texts)})
 
 
 def _class_at(place: str) -> "type[Method]":
     from importlib import import_module
 
     module, _, name = place.partition(":")
-    found: type[Method] = getattr(import_module(module), name)
-    return found
+    method: type[Method] = getattr(import_module(module), name)
+    return method
 
 
 if __name__ == "__main__":

@@ -121,8 +121,8 @@ def _restrict_files(readable: Iterable[str], scratch: str) -> None:
         parts.append(_TCP)
     if version >= 6:
         parts.append(_ABSTRACT_SOCKETS_AND_SIGNALS)
-    asked = struct.pack(f"{len(parts)}Q", *parts)
-    rules = _call("Landlock", system, _CREATE_RULESET, asked, len(asked), 0)
+    request = struct.pack(f"{len(parts)}Q", *parts)
+    rules = _call("Landlock", system, _CREATE_RULESET, request, len(request), 0)
     try:
         for path in readable:
             _allow(rules, path, _EXECUTE | _READ_FILE | _READ_DIRECTORY)

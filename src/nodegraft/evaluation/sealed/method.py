@@ -188,10 +188,14 @@ def _readable() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     package = Path(__file__).parents[3]
     path = [str(Path(place).resolve()) for place in (str(package), *sys.path) if place]
-    return {**kept, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)), "HOME": "/nonexistent"}
+    return {
+        **environment,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)),
+        "HOME": "/nonexistent",
+    }
 
 
 SEALED = "sealed"

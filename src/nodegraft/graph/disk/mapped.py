@@ -262,12 +262,12 @@ class _Checked:
     def _index(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return row offsets and column numbers of a CSR matrix, if they fit together."""
         ends = self._get(f"{name}.indptr", _INDEX, self._nodes + 1)
-        joined = self._arrays[f"{name}.indices"]
-        if (ends[0], ends[-1]) != (0, joined.size):
+        indices = self._arrays[f"{name}.indices"]
+        if (ends[0], ends[-1]) != (0, indices.size):
             raise DamagedFileError(
                 self._origin(f"{name}.indptr"), "its first or last offset does not fit the entries"
             )
-        return ends, self._get(f"{name}.indices", (ends.dtype.str,), joined.size)
+        return ends, self._get(f"{name}.indices", (ends.dtype.str,), indices.size)
 
     def keys(self) -> MappedKeys:
         stored: Stored
@@ -302,12 +302,12 @@ class _Checked:
 
     def edges(self, place: str) -> Adjacency:
         name = f"edges.{place}"
-        ends, joined = self._index(name)
+        ends, indices = self._index(name)
         own = under(f"{name}.", self._arrays)
         kinds = {"weights": "<f4", "directions": "|u1"}
         more = {
-            part: self._get(f"{name}.{part}", (kind,), joined.size) if part in own else None
+            part: self._get(f"{name}.{part}", (kind,), indices.size) if part in own else None
             for part, kind in kinds.items()
         }
         files = self._origin(f"{name}.indptr", f"{name}.indices")
-        return Adjacency(ends, joined, **more, origin=files)
+        return Adjacency(ends, indices, **more, origin=files)

@@ -126,9 +126,9 @@ class PackedTexts:
         shift = ((first & 7) << 3).view(np.uint64)
         words: NDArray[np.uint64] = whole[blocks] >> shift
         words |= whole[blocks + 1] << (np.uint64(64) - shift)
-        left = lengths - WORD * place
-        short = np.flatnonzero(left < WORD)
-        ends = (8 * left[short]).astype(np.uint64)
+        remaining = lengths - WORD * place
+        short = np.flatnonzero(remaining < WORD)
+        ends = (8 * remaining[short]).astype(np.uint64)
         words[short] &= (np.uint64(1) << ends) - np.uint64(1)
         return words
 
@@ -202,10 +202,10 @@ class MappedKeys(NodeKeys):
         """Return the row numbers of keys; -1 for unknown keys."""
         if self.is_text:
             is_text = np.fromiter((isinstance(key, str) for key in keys), bool, len(keys))
-            found = np.full(len(keys), -1, dtype=np.int64)
+            rows = np.full(len(keys), -1, dtype=np.int64)
             texts = PackedTexts.of(str(key) for key in keys if isinstance(key, str))
-            found[is_text] = self.find_stored(texts)
-            return found
+            rows[is_text] = self.find_stored(texts)
+            return rows
         integers, whole = integer_keys(keys)
         return np.where(whole, self.find_stored(integers), -1)
 
@@ -222,20 +222,20 @@ class MappedKeys(NodeKeys):
         hashes: NDArray[np.uint64],
         same: Callable[[IntArray, IntArray], NDArray[np.bool_]],
     ) -> NDArray[np.int64]:
-        found = np.full(hashes.size, -1, dtype=np.int64)
-        places, left = np.searchsorted(self._hashes, hashes), np.arange(hashes.size)
-        while left.size:
-            left = left[places[left] < self._hashes.size]
-            left = left[self._hashes[places[left]] == hashes[left]]
-            rows = self._rows[places[left]]
+        matches = np.full(hashes.size, -1, dtype=np.int64)
+        places, unresolved = np.searchsorted(self._hashes, hashes), np.arange(hashes.size)
+        while unresolved.size:
+            unresolved = unresolved[places[unresolved] < self._hashes.size]
+            unresolved = unresolved[self._hashes[places[unresolved]] == hashes[unresolved]]
+            rows = self._rows[places[unresolved]]
             if self.origin:
                 check_numbers(rows, len(self), self.origin, "the index of keys")
-            hit = same(left, rows)
-            found[left[hit]] = rows[hit]
+            hit = same(unresolved, rows)
+            matches[unresolved[hit]] = rows[hit]
             # If the hash is equal but the key is not, try the next entry of the index.
-            left = left[~hit]
-            places[left] += 1
-        return found
+            unresolved = unresolved[~hit]
+            places[unresolved] += 1
+        return matches
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
         """Return the keys of the given rows as an array."""

@@ -91,14 +91,14 @@ class Adjacency:
 
         Kernels would read outside the arrays if offsets or node numbers were invalid.
         """
-        ends, joined = self.indptr, self.indices
-        fits = ends.ndim == joined.ndim == 1 and ends.size > 0 and ends.dtype == joined.dtype
-        if not (fits and ends[0] == 0 and ends[-1] == joined.size and (np.diff(ends) >= 0).all()):
+        ends, indices = self.indptr, self.indices
+        fits = ends.ndim == indices.ndim == 1 and ends.size > 0 and ends.dtype == indices.dtype
+        if not (fits and ends[0] == 0 and ends[-1] == indices.size and (np.diff(ends) >= 0).all()):
             raise DataError("The rows of the adjacency do not fit its entries.")
-        if joined.size and not 0 <= joined.min() <= joined.max() < self.num_nodes:
+        if indices.size and not 0 <= indices.min() <= indices.max() < self.num_nodes:
             raise DataError("The adjacency names nodes that do not exist.")
         for part in (self.weights, self.directions):
-            if part is not None and part.shape != joined.shape:
+            if part is not None and part.shape != indices.shape:
                 raise DataError("Every entry of the adjacency needs its weight and direction.")
         if self.weights is not None and not narrowed(self.weights)[1].all():
             raise DataError("The weights of the adjacency must be positive and finite.")
@@ -179,9 +179,9 @@ class Adjacency:
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the number of neighbours of each given node, and the neighbours, node by node."""
         counts, places = self._places(nodes)
-        found = self.indices[places]
-        self._check_nodes(found)
-        return counts, found
+        neighbours = self.indices[places]
+        self._check_nodes(neighbours)
+        return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
         """Like :meth:`neighbours`, but also return the weight of the edge to each neighbour.
@@ -190,9 +190,9 @@ class Adjacency:
         """
         counts, places = self._places(nodes)
         weights = None if self.weights is None else np.take(self.weights, places)
-        found = np.take(self.indices, places)
-        self._check_nodes(found)
-        return counts, found, weights
+        neighbours = np.take(self.indices, places)
+        self._check_nodes(neighbours)
+        return counts, neighbours, weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
         """Return all entries of the given nodes.
@@ -200,11 +200,11 @@ class Adjacency:
         The row of an entry is the position of its node in ``nodes``.
         """
         counts, places = self._places(nodes)
-        found = self.indices[places]
-        self._check_nodes(found)
+        columns = self.indices[places]
+        self._check_nodes(columns)
         return Entries(
             np.repeat(np.arange(nodes.size), counts),
-            found,
+            columns,
             None if self.weights is None else self.weights[places],
             None if self.directions is None else self.directions[places],
         )
@@ -225,15 +225,15 @@ class Adjacency:
         counts, places = self._places(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
-        found = self.indices[places]
-        self._check_nodes(found)
-        columns = position[found]
+        targets = self.indices[places]
+        self._check_nodes(targets)
+        columns = position[targets]
         inside = columns >= 0
         owner = np.repeat(np.arange(nodes.size), counts)[inside]
         indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
-        chosen = places[inside]
-        weights = None if self.weights is None else self.weights[chosen]
-        directions = None if self.directions is None else self.directions[chosen]
+        entries = places[inside]
+        weights = None if self.weights is None else self.weights[entries]
+        directions = None if self.directions is None else self.directions[entries]
         counted = None if self.counted is None else self.counted[nodes]
         ends = indptr.astype(self.indptr.dtype)
         return Adjacency(ends, columns[inside], weights, directions, counted)
@@ -254,13 +254,13 @@ class Adjacency:
         rows = np.repeat(np.arange(self.num_nodes), self.degrees())
         return Entries(rows, self.indices, self.weights, self.directions)
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "Adjacency":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "Adjacency":
         """Return an adjacency with only some of the edges.
 
         Args:
-            kept: Boolean mask of the edges to keep, in the order of :meth:`edges`.
+            is_kept: Boolean mask of the edges to keep, in the order of :meth:`edges`.
         """
-        return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, kept)
+        return self._rebuilt(np.arange(self.num_nodes), self.num_nodes, is_kept)
 
     def renumbered(self, place: IntArray, num_nodes: int) -> "Adjacency":
         """Return the same edges with other node numbers.
@@ -279,15 +279,15 @@ class Adjacency:
         ends: IntArray = np.concatenate((self.indptr, new)).astype(kind)
         return replace(self, indptr=ends, indices=self.indices.astype(kind, copy=False))
 
-    def _rebuilt(self, place: IntArray, num_nodes: int, kept: NDArray[np.bool_]) -> "Adjacency":
+    def _rebuilt(self, place: IntArray, num_nodes: int, is_kept: NDArray[np.bool_]) -> "Adjacency":
         rows, columns, weights, directions = self.entries()
-        chosen = np.flatnonzero(rows < columns)[kept]
+        edges = np.flatnonzero(rows < columns)[is_kept]
         return Adjacency.from_edges(
-            place[rows[chosen]],
-            place[columns[chosen]],
+            place[rows[edges]],
+            place[columns[edges]],
             num_nodes,
-            weights=None if weights is None else weights[chosen],
-            directions=None if directions is None else directions[chosen],
+            weights=None if weights is None else weights[edges],
+            directions=None if directions is None else directions[edges],
         )
 
     def along(
@@ -300,14 +300,14 @@ class Adjacency:
                 lead from the column to the row.
             nodes: Node number of each row of the matrix; None for all nodes.
         """
-        asked = np.arange(self.num_nodes) if nodes is None else nodes
-        owner, columns, _, directions = self.entries_of(asked)
-        chosen = np.zeros(owner.size, dtype=bool)
+        rows = np.arange(self.num_nodes) if nodes is None else nodes
+        owner, columns, _, directions = self.entries_of(rows)
+        is_along = np.zeros(owner.size, dtype=bool)
         if directions is not None:
-            chosen = (directions & direction) > 0
-        ones = np.ones(int(chosen.sum()), dtype=np.float32)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=asked.size))))
-        return csr_array((ones, columns[chosen], ends), shape=(asked.size, self.num_nodes))
+            is_along = (directions & direction) > 0
+        ones = np.ones(int(is_along.sum()), dtype=np.float32)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[is_along], minlength=rows.size))))
+        return csr_array((ones, columns[is_along], ends), shape=(rows.size, self.num_nodes))
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
@@ -365,9 +365,9 @@ class Adjacency:
         """Return the distinct numbers, ascending, and the position of each number among them."""
         if nodes.size < self.num_nodes // 8:
             return np.unique(nodes, return_inverse=True)
-        met = np.zeros(self.num_nodes, dtype=bool)
-        met[nodes] = True
-        sources = np.flatnonzero(met).astype(nodes.dtype)
+        is_end = np.zeros(self.num_nodes, dtype=bool)
+        is_end[nodes] = True
+        sources = np.flatnonzero(is_end).astype(nodes.dtype)
         place = np.empty(self.num_nodes, dtype=nodes.dtype)
         place[sources] = np.arange(sources.size)
         return sources, place[nodes]

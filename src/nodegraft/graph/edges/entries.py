@@ -62,13 +62,13 @@ def both_ways(
 
     Duplicates remain, self loops are dropped.
     """
-    kept = source != target
-    source, target = source[kept], target[kept]
+    is_edge = source != target
+    source, target = source[is_edge], target[is_edge]
     rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
-    weights = None if weights is None else np.tile(weights[kept].astype(np.float32), 2)
+    weights = None if weights is None else np.tile(weights[is_edge].astype(np.float32), 2)
     if directions is not None:
-        seen = directions[kept]
-        directions = np.concatenate((seen, _turned(seen)))
+        kept_directions = directions[is_edge]
+        directions = np.concatenate((kept_directions, _turned(kept_directions)))
     return Entries(rows, columns, weights, directions)
 
 
@@ -95,8 +95,8 @@ def compressed(
         matrix = csr_array(coo_array((present, (rows, columns)), (num_rows, num_nodes)))
         matrix.sort_indices()
         kind = index_type(max(num_nodes, matrix.nnz))
-        ends, joined = matrix.indptr.astype(kind, copy=False), matrix.indices
-        return ends, joined.astype(kind, copy=False), None, None
+        ends, indices = matrix.indptr.astype(kind, copy=False), matrix.indices
+        return ends, indices.astype(kind, copy=False), None, None
     # Check only rows, because every column also occurs as a row.
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
@@ -138,7 +138,7 @@ class LoopedRows(NamedTuple):
     loops: NDArray[np.int64]
     """Position of each row's self loop in ``columns``."""
 
-    joined: NDArray[np.bool_]
+    is_edge: NDArray[np.bool_]
     """Whether each entry is an edge to a neighbour; False for self loops."""
 
 
@@ -160,12 +160,12 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
     np.cumsum(neighbours < np.repeat(own, counts), out=smaller[1:])
     indptr = starts + np.arange(starts.size)
     loops = indptr[:-1] + smaller[starts[1:]] - smaller[starts[:-1]]
-    joined = np.ones(indptr[-1], dtype=bool)
-    joined[loops] = False
-    columns = np.empty(joined.size, dtype=neighbours.dtype)
+    is_edge = np.ones(indptr[-1], dtype=bool)
+    is_edge[loops] = False
+    columns = np.empty(is_edge.size, dtype=neighbours.dtype)
     columns[loops] = own
-    columns[joined] = neighbours
-    return LoopedRows(indptr, columns, loops, joined)
+    columns[is_edge] = neighbours
+    return LoopedRows(indptr, columns, loops, is_edge)
 
 
 def normalised_values(
@@ -182,5 +182,5 @@ def normalised_values(
     values: NDArray[np.float32] = np.take(roots, columns)
     values *= np.repeat(values[rows.loops], np.diff(rows.indptr))
     if weights is not None:
-        values[rows.joined] *= weights
+        values[rows.is_edge] *= weights
     return values

@@ -78,9 +78,9 @@ def checked_rows(matrix: "csr_array[Any]", rows: NDArray[Any]) -> "csr_array[Any
         return csr_array(matrix[rows])
     starts, stops = np.take(matrix.indptr, rows), np.take(matrix.indptr, rows + 1)
     check_offsets(starts, stops, matrix.indices.size, origin)
-    found = csr_array(matrix[rows])
-    check_numbers(found.indices, matrix.shape[1], origin)
-    return found
+    selected = csr_array(matrix[rows])
+    check_numbers(selected.indices, matrix.shape[1], origin)
+    return selected
 
 
 def check_matrix(matrix: Any) -> None:
@@ -114,7 +114,7 @@ def take_rows(matrix: Matrix, rows: IntArray) -> Matrix:
     return np.asarray(matrix[rows], dtype=np.float32)
 
 
-def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+def located(ordered: IntArray, values: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
     """Look up numbers in a sorted array; return positions, and a mask of the numbers found.
 
     >>> place, is_there = located(np.array([2, 5, 9]), np.array([9, 3]))
@@ -124,8 +124,8 @@ def located(ordered: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.b
     Args:
         ordered: Sorted array with at least one number.
     """
-    place = np.minimum(np.searchsorted(ordered, wanted), ordered.size - 1)
-    return place, ordered[place] == wanted
+    place = np.minimum(np.searchsorted(ordered, values), ordered.size - 1)
+    return place, ordered[place] == values
 
 
 def is_run(rows: IntArray) -> bool:
@@ -166,8 +166,8 @@ def gram(matrix: Matrix) -> NDArray[np.float64]:
     if not is_sparse(matrix):
         rows = np.asarray(matrix, dtype=np.float64)
         return rows @ rows.T
-    held = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    often = held > 0.05 * matrix.shape[0]
+    counts = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    often = counts > 0.05 * matrix.shape[0]
     dense = matrix[:, often].toarray().astype(np.float64)
     rest = csr_array(matrix[:, ~often], dtype=np.float64)
     products: NDArray[np.float64] = dense @ dense.T + (rest @ rest.T).toarray()

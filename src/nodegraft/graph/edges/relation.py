@@ -76,13 +76,13 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
         edges: Edges of one type, or a mapping from the name of each type to its edges.
         unnamed: Name of the edge type if edges are given without a type.
     """
-    given = edges if isinstance(edges, Mapping) else {unnamed: edges}
-    for name in given:
+    by_type = edges if isinstance(edges, Mapping) else {unnamed: edges}
+    for name in by_type:
         if not isinstance(name, str) or not name:
             raise DataError(f"An edge type needs a name (text), not {name!r}.")
     return {
         name: edges if isinstance(edges, Relation) else Relation(edges)
-        for name, edges in given.items()
+        for name, edges in by_type.items()
     }
 
 
@@ -199,12 +199,12 @@ def merged_entries(parts: Sequence[Entries]) -> Entries:
     )
 
 
-def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
+def merged_with_weights(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
     r"""Return :math:`A = \sum_r w_r A_r` without directions; types of weight 0 are left out.
 
     >>> pair = Adjacency.from_edges(np.array([0]), np.array([1]), 3)
     >>> path = Adjacency.from_edges(np.array([0, 1]), np.array([1, 2]), 3)
-    >>> weighed([pair, path], [2.0, 0.5]).weights.tolist()
+    >>> merged_with_weights([pair, path], [2.0, 0.5]).weights.tolist()
     [2.5, 2.5, 0.5, 0.5]
 
     Args:
@@ -214,11 +214,11 @@ def weighed(kinds: Sequence[Adjacency], weights: Sequence[float]) -> Adjacency:
     if not any(weight > 0 for weight in weights):
         nobody = np.zeros(0, dtype=np.int64)
         return Adjacency.from_edges(nobody, nobody, kinds[0].num_nodes)
-    entries = weighed_entries([kind.entries() for kind in kinds], weights)
+    entries = weighted_entries([kind.entries() for kind in kinds], weights)
     return Adjacency(*compressed(entries, kinds[0].num_nodes, summed=True))
 
 
-def weighed_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
+def weighted_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entries:
     """Multiply the entries of each edge type by its weight and concatenate them.
 
     The result has no directions. The caller adds up duplicates.

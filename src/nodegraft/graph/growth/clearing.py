@@ -45,8 +45,8 @@ def clear_stale(
     """
     start, rows = perf_counter(), 0
     while (most is None or rows < most) and not until():
-        made = view.refresh(SLICE)
-        if not made:
+        count = view.refresh(SLICE)
+        if not count:
             break
-        rows += made
+        rows += count
     return Cleared(rows, perf_counter() - start)

@@ -98,8 +98,8 @@ class Lineage(Generic[Member]):
 
         The result is None if the graph did not grow from it.
         """
-        found = (growth for reference, growth in self._ancestors if reference() is ancestor)
-        return next(found, None)
+        growths = (growth for reference, growth in self._ancestors if reference() is ancestor)
+        return next(growths, None)
 
 
 MOST_TOUCHED = 8
@@ -217,13 +217,13 @@ class GrownKeys(NodeKeys):
 
     def array_at(self, rows: IntArray | Sequence[int]) -> KeyArray:
         """Return the keys of the given rows as an array."""
-        asked = np.asarray(rows, dtype=np.int64)
-        later = asked >= len(self.base)
+        numbers = np.asarray(rows, dtype=np.int64)
+        later = numbers >= len(self.base)
         if not later.any():
-            return self.base.array_at(asked)
-        keys = np.empty(asked.size, dtype=self.base.array_at([]).dtype)
-        keys[~later] = self.base.array_at(asked[~later])
-        keys[later] = self.added.array_at(asked[later] - len(self.base))
+            return self.base.array_at(numbers)
+        keys = np.empty(numbers.size, dtype=self.base.array_at([]).dtype)
+        keys[~later] = self.base.array_at(numbers[~later])
+        keys[later] = self.added.array_at(numbers[later] - len(self.base))
         return keys
 
     def smallest_hashes(self, count: int) -> IntArray:
@@ -252,8 +252,8 @@ def with_keys(keys: NodeKeys, more: Sequence[Key]) -> NodeKeys:
         raise DataError("New node keys must be of the same type as the old ones.")
     again = new[keys.find(new) >= 0]
     if again.size:
-        shown = ", ".join(repr(key) for key in again[:5].tolist())
-        raise DataError(f"{again.size} node keys occur more than once: {shown}.")
+        examples = ", ".join(repr(key) for key in again[:5].tolist())
+        raise DataError(f"{again.size} node keys occur more than once: {examples}.")
     base, beside = keys, new
     if isinstance(keys, GrownKeys):
         base, beside = keys.base, np.concatenate((keys.added.values(), new))

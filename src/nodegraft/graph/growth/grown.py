@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.entries import Directions, Entries, Weights, distinct
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, index_type
-from nodegraft.graph.edges.relation import merged, merged_entries, weighed, weighed_entries
+from nodegraft.graph.edges.relation import (
+    merged,
+    merged_entries,
+    merged_with_weights,
+    weighted_entries,
+)
 
 FEWEST_ENTRIES, LARGEST_SHARE = 4096, 16
 """Changed rows are stored separately if they have at most FEWEST_ENTRIES entries, or after a small
@@ -121,24 +126,26 @@ class GrownAdjacency(Adjacency):
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
         """Return the number of neighbours of each node in `nodes`; of every node if it is None."""
-        asked = np.arange(self.num_nodes) if nodes is None else nodes
-        is_apart = self._is_apart[asked]
-        found: IntArray = self.base.degrees(asked[~is_apart])
-        if found.size == asked.size:
-            return found
-        return _woven(is_apart, found, self.apart.degrees(self._places_apart(asked[is_apart])))
+        numbers = np.arange(self.num_nodes) if nodes is None else nodes
+        is_apart = self._is_apart[numbers]
+        degrees: IntArray = self.base.degrees(numbers[~is_apart])
+        if degrees.size == numbers.size:
+            return degrees
+        return _interleave(
+            is_apart, degrees, self.apart.degrees(self._places_apart(numbers[is_apart]))
+        )
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
         """Return the sum of edge weights of each node in `nodes`; of every node if it is None."""
         if not self.is_weighted:
             return self.degrees(nodes)
-        asked = np.arange(self.num_nodes) if nodes is None else nodes
-        is_apart = self._is_apart[asked]
-        found = self.base.weighted_degrees(asked[~is_apart])
-        if found.size == asked.size:
-            return found
-        own = self.apart.weighted_degrees(self._places_apart(asked[is_apart]))
-        return _woven(is_apart, found, own)
+        numbers = np.arange(self.num_nodes) if nodes is None else nodes
+        is_apart = self._is_apart[numbers]
+        degrees = self.base.weighted_degrees(numbers[~is_apart])
+        if degrees.size == numbers.size:
+            return degrees
+        own = self.apart.weighted_degrees(self._places_apart(numbers[is_apart]))
+        return _interleave(is_apart, degrees, own)
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the number of neighbours of each given node, and the neighbours, node by node."""
@@ -165,11 +172,11 @@ class GrownAdjacency(Adjacency):
         own = self.apart.entries_of(self._places_apart(nodes[is_apart]))
         counts = self.degrees(nodes)
         entry_is_apart = np.repeat(is_apart, counts)
-        woven = [
-            None if others is None or mine is None else _woven(entry_is_apart, others, mine)
+        parts = [
+            None if others is None or mine is None else _interleave(entry_is_apart, others, mine)
             for others, mine in zip(theirs[1:], own[1:], strict=True)
         ]
-        return Entries(np.repeat(np.arange(nodes.size), counts), *woven)  # type: ignore[arg-type]
+        return Entries(np.repeat(np.arange(nodes.size), counts), *parts)  # type: ignore[arg-type]
 
     def counting_all(self) -> Adjacency:
         """Return a copy whose subgraphs are normalised by the degrees of the whole adjacency."""
@@ -200,10 +207,10 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
         new.directions is not None and not before.is_directed
     ):
         return None
-    joined = np.unique(new.rows)
-    held = rows_of(before, joined[joined < before.num_nodes])
-    nodes = np.union1d(joined, np.arange(before.num_nodes, num_nodes))
-    return with_rows(before, nodes, distinct(merged_entries([held, new])), num_nodes)
+    touched = np.unique(new.rows)
+    existing = rows_of(before, touched[touched < before.num_nodes])
+    nodes = np.union1d(touched, np.arange(before.num_nodes, num_nodes))
+    return with_rows(before, nodes, distinct(merged_entries([existing, new])), num_nodes)
 
 
 def with_rows(
@@ -219,9 +226,9 @@ def with_rows(
     base = before
     if isinstance(before, GrownAdjacency):
         base = before.base
-        kept = before.nodes[~np.isin(before.nodes, nodes)]
-        nodes = np.union1d(kept, nodes)
-        entries = merged_entries([rows_of(before, kept), entries])
+        unchanged = before.nodes[~np.isin(before.nodes, nodes)]
+        nodes = np.union1d(unchanged, nodes)
+        entries = merged_entries([rows_of(before, unchanged), entries])
         order = np.argsort(entries.rows, kind="stable")
         entries = Entries(*(None if part is None else part[order] for part in entries))  # type: ignore[arg-type]
     return with_rows_apart(base, nodes, entries, num_nodes)
@@ -256,7 +263,7 @@ def can_stay_apart(grown: GrownAdjacency) -> bool:
     return fits and (few or entries <= FEWEST_ENTRIES)
 
 
-def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
+def combine(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjacency:
     """Combine the edges of several edge types into one adjacency.
 
     If every edge type stores its changed rows separately, the result does, too.
@@ -268,13 +275,13 @@ def joined(kinds: Sequence[Adjacency], weights: Sequence[float] | None) -> Adjac
     """
     grown = [kind for kind in kinds if isinstance(kind, GrownAdjacency)]
     if len(grown) == len(kinds):
-        before = joined([kind.base for kind in grown], weights)
+        before = combine([kind.base for kind in grown], weights)
         nodes = reduce(np.union1d, [kind.nodes for kind in grown])
-        return again_joined(before, kinds, weights, nodes)
-    return merged(kinds) if weights is None else weighed(kinds, weights)
+        return combine_again(before, kinds, weights, nodes)
+    return merged(kinds) if weights is None else merged_with_weights(kinds, weights)
 
 
-def again_joined(
+def combine_again(
     before: Adjacency,
     kinds: Sequence[Adjacency],
     weights: Sequence[float] | None,
@@ -285,7 +292,7 @@ def again_joined(
     The changed rows are stored separately if they are stored separately in every edge type.
 
     Args:
-        before: Combined adjacency before the change, from :func:`joined`.
+        before: Combined adjacency before the change, from :func:`combine`.
         kinds: Edges of each edge type after the change.
         weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Nodes whose rows have changed in any edge type, ascending.
@@ -311,7 +318,7 @@ def joined_rows(
     if weights is None:
         return distinct(merged_entries(parts))
     if any(weight > 0 for weight in weights):
-        return distinct(weighed_entries(parts, weights), summed=True)
+        return distinct(weighted_entries(parts, weights), summed=True)
     return Entries(nodes[:0], nodes[:0])
 
 
@@ -321,10 +328,10 @@ def rows_of(adjacency: Adjacency, nodes: IntArray) -> Entries:
     return entries._replace(rows=nodes[entries.rows])
 
 
-def _woven(
+def _interleave(
     second: NDArray[np.bool_], first_part: NDArray[Any], second_part: NDArray[Any]
 ) -> NDArray[Any]:
     """Interleave two arrays: take from the second where the mask `second` is true."""
-    woven = np.empty(second.size, dtype=first_part.dtype)
-    woven[~second], woven[second] = first_part, second_part
-    return woven
+    values = np.empty(second.size, dtype=first_part.dtype)
+    values[~second], values[second] = first_part, second_part
+    return values

@@ -16,7 +16,7 @@ from nodegraft.graph.disk.mapped_keys import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import Matrix, is_sparse
 from nodegraft.graph.growth.growing import GrownKeys
-from nodegraft.graph.growth.grown import GrownAdjacency, again_joined
+from nodegraft.graph.growth.grown import GrownAdjacency, combine_again
 from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
 from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores import GraphStore
@@ -49,8 +49,8 @@ def growth_arrays(before: MappedStore, now: GraphStore) -> Arrays | None:
     places = {str(place): (before.edges[name], edges[name]) for place, name in enumerate(edges)}
     arrays = _rows_apart(places)
     if arrays is not None and len(edges) > 1:
-        joined = _rows_apart({MERGED: (before.merged, _merged(before, list(edges.values())))})
-        arrays = None if joined is None else {**arrays, **joined}
+        merged = _rows_apart({MERGED: (before.merged, _merged(before, list(edges.values())))})
+        arrays = None if merged is None else {**arrays, **merged}
     if arrays is None:
         return None
     new = np.arange(before.manifest.nodes, len(now.keys))
@@ -107,7 +107,7 @@ def _merged(before: MappedStore, kinds: list[Adjacency]) -> Adjacency:
     """Merge the edge types of a graph that has grown; recompute changed rows only."""
     apart = [kind.nodes for kind in kinds if isinstance(kind, GrownAdjacency)]
     nodes = np.unique(np.concatenate(apart))
-    return again_joined(_base_edges(before.merged), kinds, None, nodes)
+    return combine_again(_base_edges(before.merged), kinds, None, nodes)
 
 
 def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | None:
@@ -119,12 +119,12 @@ def _rows_apart(places: Mapping[str, tuple[Adjacency, Adjacency]]) -> Arrays | N
         places: Mapping from the number of an edge type, or :data:`MERGED`, to its edges before and
             after growth.
     """
-    found: Arrays = {}
+    arrays: Arrays = {}
     for place, (before, now) in places.items():
         if not isinstance(now, GrownAdjacency) or now.base is not _base_edges(before):
             return None
-        found |= prefixed(f"edges.{place}.", apart_arrays(now))
-    return found
+        arrays |= prefixed(f"edges.{place}.", apart_arrays(now))
+    return arrays
 
 
 def edge_arrays(edges: Adjacency) -> Arrays:

@@ -130,10 +130,10 @@ class RowsView(GraphView):
         only from the extra row itself. The weights for an extra row add up to 1, or to 0 if no
         neighbour has a weight.
         """
-        counts, found, weights = self.weighted_neighbours(self.new_rows)
-        has_edges = self._cache.has_edges(found)
+        counts, neighbours, weights = self.weighted_neighbours(self.new_rows)
+        has_edges = self._cache.has_edges(neighbours)
         owners = np.repeat(np.arange(counts.size), counts)[has_edges]
-        nodes, places = np.unique(found[has_edges], return_inverse=True)
+        nodes, places = np.unique(neighbours[has_edges], return_inverse=True)
         values = np.ones(places.size) if weights is None else weights[has_edges].astype(np.float64)
         values = values / np.bincount(owners, values, counts.size)[owners]
         shape = counts.size, nodes.size
@@ -176,22 +176,22 @@ class _RowsCache(ViewCache):
         """Adjacency of stored nodes, extra rows and twins, and the original node of each twin."""
         base, nodes = self._base.adjacency, len(self._store.keys)
         own = rows_of(self.adjacency, np.arange(base.num_nodes, nodes))
-        chosen = np.flatnonzero(base.degrees(own.columns) <= TWIN_DEGREE)
-        owners, twins = own.rows[chosen], np.arange(nodes, nodes + chosen.size)
-        pairs = owners * nodes + own.columns[chosen]
+        slots = np.flatnonzero(base.degrees(own.columns) <= TWIN_DEGREE)
+        owners, twins = own.rows[slots], np.arange(nodes, nodes + slots.size)
+        pairs = owners * nodes + own.columns[slots]
 
         def replaced(rows: IntArray, columns: IntArray) -> IntArray:
             """Replace each column by the extra row's twin of that node, if there is one."""
-            place = np.minimum(np.searchsorted(pairs, wanted := rows * nodes + columns), last)
-            return np.where(pairs[place] == wanted, twins[place], columns)
+            place = np.minimum(np.searchsorted(pairs, pair := rows * nodes + columns), last)
+            return np.where(pairs[place] == pair, twins[place], columns)
 
-        if not chosen.size:
-            return self.adjacency, own.columns[chosen]
-        last = chosen.size - 1
-        theirs = base.entries_of(own.columns[chosen])
+        if not slots.size:
+            return self.adjacency, own.columns[slots]
+        last = slots.size - 1
+        theirs = base.entries_of(own.columns[slots])
         weights = None
         if own.weights is not None:
-            weights = own.weights, weights_of(theirs), own.weights[chosen]
+            weights = own.weights, weights_of(theirs), own.weights[slots]
         entries = Entries(
             np.concatenate((own.rows, twins[theirs.rows], twins)),
             np.concatenate(
@@ -203,9 +203,9 @@ class _RowsCache(ViewCache):
             ),
             None if weights is None else np.concatenate(weights),
         )
-        rows = np.arange(base.num_nodes, nodes + chosen.size)
-        edges = with_rows_apart(base, rows, distinct(entries), nodes + chosen.size)
-        return edges, own.columns[chosen]
+        rows = np.arange(base.num_nodes, nodes + slots.size)
+        edges = with_rows_apart(base, rows, distinct(entries), nodes + slots.size)
+        return edges, own.columns[slots]
 
     @property
     def spreading(self) -> Adjacency:

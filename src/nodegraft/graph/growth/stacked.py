@@ -56,19 +56,19 @@ class StackedRows:
         if not owners.size or (owners == owners[0]).all():
             first = int(owners[0]) if owners.size else 0
             return take_rows(self.parts[first], rows - self._starts[first])
-        chosen = [np.flatnonzero(owners == part) for part in range(len(self.parts))]
-        parts = list(zip(self.parts, chosen, self._starts, strict=False))
+        slots = [np.flatnonzero(owners == part) for part in range(len(self.parts))]
+        parts = list(zip(self.parts, slots, self._starts, strict=False))
         if is_sparse(self.parts[0]):
-            found = [take_rows(part, rows[places] - start) for part, places, start in parts]
-            return csr_array(vstack(found, format="csr")[np.argsort(np.concatenate(chosen))])
+            blocks = [take_rows(part, rows[places] - start) for part, places, start in parts]
+            return csr_array(vstack(blocks, format="csr")[np.argsort(np.concatenate(slots))])
         # Read a row of the largest part for every position, then overwrite those that belong to
         # other parts. This is cheaper than writing each row to its position.
-        most = max(range(len(parts)), key=lambda part: chosen[part].size)
+        most = max(range(len(parts)), key=lambda part: slots[part].size)
         part, _, start = parts[most]
-        taken = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
+        all_rows = take_rows(part, np.clip(rows - start, 0, part.shape[0] - 1))
         for other, places, start in parts[:most] + parts[most + 1 :]:
-            taken[places] = take_rows(other, rows[places] - start)
-        return taken
+            all_rows[places] = take_rows(other, rows[places] - start)
+        return all_rows
 
     def whole(self) -> Matrix:
         """Return all rows as a single matrix."""
@@ -126,6 +126,6 @@ def below(above: Matrix, rows: Matrix) -> Matrix:
     check_matrix(above)
     check_matrix(rows)
     if is_sparse(above):
-        joined: csr_array[Any] = csr_array(vstack((above, rows), format="csr"))
-        return joined
+        stacked: csr_array[Any] = csr_array(vstack((above, rows), format="csr"))
+        return stacked
     return np.concatenate((above, rows))

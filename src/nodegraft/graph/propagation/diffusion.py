@@ -166,10 +166,10 @@ class Diffusion:
 
     def _trim(self, needed: Container[bytes]) -> None:
         """While the cache is too large, evict the oldest mass except that of the needed sets."""
-        held = sum(entry.mass.size for entry in self._cache.values())
+        size = sum(entry.mass.size for entry in self._cache.values())
         for name in list(self._cache):
-            if held > CACHED_NUMBERS and name not in needed:
-                held -= self._cache.pop(name).mass.size
+            if size > CACHED_NUMBERS and name not in needed:
+                size -= self._cache.pop(name).mass.size
 
     def _pass(self, starts: Sequence[IntArray]) -> list[SetMass]:
         """Compute the mass that diffuses from up to :data:`WIDTH` sets of nodes."""
@@ -246,10 +246,10 @@ class MassCache:
 
     def get(self, start: IntArray) -> Arrays | None:
         """Return the cached mass of a set of nodes; None if it is not cached."""
-        found = self._array_cache.get(*self._depends_on, start)
-        if found is not None:
+        cached = self._array_cache.get(*self._depends_on, start)
+        if cached is not None:
             self._there.add(start.tobytes())
-        return found
+        return cached
 
     def keep(self, starts: Mapping[bytes, IntArray], mass: Callable[[bytes], Arrays]) -> None:
         """Store the mass of the sets that a model needs; remove sets not used recently.
@@ -272,10 +272,10 @@ class MassCache:
         self._latest = frozenset(starts)
 
     def _listed(self) -> dict[bytes, IntArray]:
-        found = self._array_cache.get(*self._depends_on, LISTED)
-        if found is None:
+        cached = self._array_cache.get(*self._depends_on, LISTED)
+        if cached is None:
             return {}
-        starts = np.split(found["nodes"], found["ends"][:-1])
+        starts = np.split(cached["nodes"], cached["ends"][:-1])
         return {start.tobytes(): start for start in starts}
 
     def _write(self, starts: list[IntArray]) -> None:

@@ -49,10 +49,10 @@ class GrownDiffusion:
     def mass(self, starts: Sequence[IntArray], lasting: bool = False) -> list[SetMass]:
         """Return the mass at all nodes that diffuses from each set, see :meth:`Diffusion.mass`."""
         old = [self._old_nodes(start) for start in starts]
-        found = iter(self.before.mass([nodes for nodes in old if nodes.size], lasting))
+        masses = iter(self.before.mass([nodes for nodes in old if nodes.size], lasting))
         mass = []
         for start, nodes in zip(starts, old, strict=True):
-            before = next(found) if nodes.size else self._no_mass
+            before = next(masses) if nodes.size else self._no_mass
             mass.append(self._cache.get(start.tobytes()) or self._with_late(start, before))
         if lasting:
             # Replace the whole dictionary, which is safe with several threads: the last assignment

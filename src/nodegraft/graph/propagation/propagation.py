@@ -70,7 +70,7 @@ class KeptLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return for how many of the given nodes no valid row is cached.
+        """Return the number of given nodes that have no valid cached row.
 
         Args:
             nodes: Node numbers, each once.
@@ -94,9 +94,9 @@ class KeptLayer:
         places[others[places[others] != UNMADE]] = STALE
         if self._rows.shape[0] <= MOST_ROWS * np.count_nonzero(places >= 0):
             return KeptLayer(self._rows, places, self._most)
-        held = np.flatnonzero(places >= 0)
-        rows = self._rows.take(places[held])
-        places[held] = np.arange(held.size)
+        known = np.flatnonzero(places >= 0)
+        rows = self._rows.take(places[known])
+        places[known] = np.arange(known.size)
         return KeptLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
@@ -244,7 +244,7 @@ class PropagatedFeatures:
         Args:
             most: Maximum number of rows to recompute.
         """
-        made = 0
+        count = 0
         for power in sorted(self._some):
             with self._lock:
                 layer = self._some.get(power)
@@ -252,13 +252,13 @@ class PropagatedFeatures:
                     # Skip this power, because another thread has computed its whole layer in the
                     # meantime.
                     continue
-                some = layer.stale[: most - made]
+                some = layer.stale[: most - count]
                 if some.size:
                     # Do not compute the whole layer here, as a read would after many rows.
                     layer.take(some, partial(self._hop, power))
                     # Do not count rows that are still missing because the cache is full.
-                    made += some.size - layer.num_missing(some)
-        return made
+                    count += some.size - layer.num_missing(some)
+        return count
 
     def _whole(self, power: int) -> Stored:
         with self._lock:

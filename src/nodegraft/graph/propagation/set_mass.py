@@ -161,14 +161,14 @@ class DiffusionTable:
         near = self.at(neighbours)
         sets, times = near.shape[:2]
         flat = near.reshape(sets * times, neighbours.size)
-        found = (means @ flat.T).T.reshape(sets, times, means.shape[0])
+        by_set = (means @ flat.T).T.reshape(sets, times, means.shape[0])
         rows = np.arange(self.num_nodes, self.num_nodes + means.shape[0])
         mass = [
             entry._replace(
                 late_nodes=np.append(entry.late_nodes, rows),
                 late=np.concatenate((entry.late, own.astype(np.float32)), axis=1),
             )
-            for entry, own in zip(self._mass, found, strict=True)
+            for entry, own in zip(self._mass, by_set, strict=True)
         ]
         return DiffusionTable(mass, self.num_nodes)
 
@@ -193,12 +193,12 @@ class DiffusionTable:
                 between = slice(nodes[0], nodes[-1] + 1)
                 return np.stack([entry.mass[times, between] for entry in self._mass])
             return np.stack([entry.mass[times].take(nodes, axis=1) for entry in self._mass])
-        found = np.stack(
+        mass = np.stack(
             [entry.mass[times].take(nodes, axis=1, mode="clip") for entry in self._mass]
         )
         places = np.searchsorted(late, nodes[is_late])
-        found[:, :, is_late] = np.stack([entry.late[times, places] for entry in self._mass])
-        return found
+        mass[:, :, is_late] = np.stack([entry.late[times, places] for entry in self._mass])
+        return mass
 
     def shares(self, nodes: IntArray) -> NDArray[np.float64]:
         """Return mass at the given nodes divided by the mean of all nodes: times x nodes x sets."""

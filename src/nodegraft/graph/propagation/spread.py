@@ -88,8 +88,8 @@ class SpreadFeatures:
             growth: Nodes that changed from the old graph to the new one.
         """
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
-        kept = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
-        child._know(kept, self._lengths[:, kept])
+        known = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
+        child._know(known, self._lengths[:, known])
         return child
 
     def stale(self, growth: Growth) -> NDArray[np.bool_]:
@@ -124,7 +124,7 @@ class SpreadFeatures:
         """
         return SpreadRows(self, rows)
 
-    def weighed(self, vectors: Floats) -> Floats:
+    def weighted(self, vectors: Floats) -> Floats:
         """Multiply vectors by the column weights, as input of :meth:`SpreadRows.times`."""
         return np.ascontiguousarray((vectors * self.columns).T)
 
@@ -145,12 +145,12 @@ class SpreadFeatures:
             rows: Row numbers, each once and ascending.
             layers: Layer numbers, ascending; None for all layers.
         """
-        wanted = self.all_layers if layers is None else layers
-        powers = [layer for layer in wanted if layer in self.powers]
+        numbers = self.all_layers if layers is None else layers
+        powers = [layer for layer in numbers if layer in self.powers]
         if powers:
             spread = self.view.propagated(rows, powers[-1])
             yield from (spread[power] for power in powers)
-        for layer in wanted[len(powers) :]:
+        for layer in numbers[len(powers) :]:
             near = self.beside(rows, layer)
             step = near.hops[0].matrix
             # Use float64 for sparse features, because sums over the many neighbours of a hub need
@@ -210,13 +210,13 @@ class SpreadFeatures:
 
         A missing block is computed and cached if many of its rows are needed.
         """
-        blocks, asked = np.unique(rows // BLOCK_ROWS, return_counts=True)
-        for block, count in zip(blocks.tolist(), asked.tolist(), strict=True):
+        blocks, counts = np.unique(rows // BLOCK_ROWS, return_counts=True)
+        for block, count in zip(blocks.tolist(), counts.tolist(), strict=True):
             start = block * BLOCK_ROWS
             members = np.arange(start, min(start + BLOCK_ROWS, self.view.num_nodes))
-            kept = self.array_cache.get("lengths", block)
-            if kept is not None:
-                self._know(members, kept["lengths"])
+            cached = self.array_cache.get("lengths", block)
+            if cached is not None:
+                self._know(members, cached["lengths"])
             elif BLOCK_SHARE * count >= members.size:
                 self._measure(members)
                 self.array_cache.put({"lengths": self._lengths[:, members]}, "lengths", block)
@@ -233,8 +233,8 @@ class SpreadRows:
     def __init__(self, features: SpreadFeatures, rows: IntArray) -> None:
         self._features = features
         self._rows = rows
-        # Compute dense rows once, and use them for lengths, too. Unlike sparse rows, they do not
-        # become larger with each hop.
+        # Compute dense rows once, for the lengths below and for later products. Sparse rows are not
+        # stored, because each hop adds non-zero numbers to them.
         self._dense: list[Any] | None = None
         if not features.view.has_sparse_features:
             self._dense = list(features.raw(rows))
@@ -301,7 +301,7 @@ class SpreadRows:
         """Return products of vectors with rows before normalisation: nodes x vectors.
 
         Args:
-            vectors: Result of :meth:`SpreadFeatures.weighed`.
+            vectors: Result of :meth:`SpreadFeatures.weighted`.
         """
         if self._dense:
             return _by_columns(self._dense[layer].astype(np.float64), vectors)
@@ -314,7 +314,7 @@ class SpreadRows:
         """Return products of vectors with the normalised rows of one layer: nodes x vectors.
 
         Args:
-            vectors: Result of :meth:`SpreadFeatures.weighed`.
+            vectors: Result of :meth:`SpreadFeatures.weighted`.
         """
         if self._dense:
             rows = self._dense[layer] * self.factors[layer][:, None]

@@ -194,9 +194,9 @@ class Job:
         elif self.protocol == "strict":
             result = evaluate(self.make_model(), stream, listener=listener)
         else:
-            chosen = Ingredients.without(self.without)
+            options = Ingredients.without(self.without)
             result = evaluate_published(
-                self.make_model(), stream, ingredients=chosen, listener=listener
+                self.make_model(), stream, ingredients=options, listener=listener
             )
         return make_record(description, loaded, stream, result, name, isolation)
 
@@ -261,10 +261,10 @@ class Estimates:
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
-        seen = defaultdict(list)
+        groups_of = defaultdict(list)
         for record in records:
-            seen[record["dataset"], record["method"]].append(_seconds(record))
-        self._medians = {like: median(seconds) for like, seconds in seen.items()}
+            groups_of[record["dataset"], record["method"]].append(_seconds(record))
+        self._medians = {like: median(seconds) for like, seconds in groups_of.items()}
 
     def seconds(self, job: Job) -> float | None:
         """Return a job's estimated seconds; None without records of its dataset and method."""

@@ -117,9 +117,9 @@ def _embed(model: Method, session: Session, rows: NDArray[np.int64]) -> Matrix:
 
 
 def _prototypes(model: Method, session: Session, stream: ClassStream) -> list[Matrix]:
-    taught = stream.split.train | stream.split.support
+    labels = stream.split.train | stream.split.support
     return [
-        np.asarray(_embed(model, session, taught[name]).mean(axis=0)).reshape(1, -1)
+        np.asarray(_embed(model, session, labels[name]).mean(axis=0)).reshape(1, -1)
         for name in session.query
     ]
 

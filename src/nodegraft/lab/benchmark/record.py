@@ -142,9 +142,9 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**parameters, "sessions": sessions, "summary": summary}
 
 
-def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_parameters(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two records have equal values of all parameters that both have."""
-    first, second = one["parameters"], other["parameters"]
+    first, second = record["parameters"], other["parameters"]
     return all(value == second.get(name, value) for name, value in first.items())
 
 

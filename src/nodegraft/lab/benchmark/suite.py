@@ -187,9 +187,9 @@ class Suite:
         for table in file.methods:
             with problems.collect():
                 methods.append(build(SuiteMethod, table))
-        for given in file.datasets:
+        for own in file.datasets:
             with problems.collect():
-                datasets.append(_dataset(given))
+                datasets.append(_dataset(own))
         for method in methods:
             with problems.collect():
                 if method.tuned:
@@ -202,7 +202,7 @@ class Suite:
         entries = list[SuiteEntry]()
         for dataset, method in product(datasets, methods):
             if method.datasets is not None and dataset not in [
-                _dataset(one) for one in method.datasets
+                _dataset(entry) for entry in method.datasets
             ]:
                 continue
             best = tuned.get(method.tuned or "", {}).get(dataset.dataset, {})
@@ -227,18 +227,18 @@ class Suite:
                     )
                     entries.append(SuiteEntry(_name(method, setting), job))
         problems.raise_all()
-        seen = set[tuple[str, str]]()
+        pairs = set[tuple[str, str]]()
         for entry in entries:
-            if (entry.name, entry.job.key) in seen:
+            if (entry.name, entry.job.key) in pairs:
                 raise ParameterError(
                     f"{entry.job.title} comes twice: name each dataset, method and seed once."
                 )
-            seen.add((entry.name, entry.job.key))
+            pairs.add((entry.name, entry.job.key))
         return cls(file.title, tuple(file.tables), tuple(file.figures), tuple(entries), file.note)
 
     def missing(self, documents: Sequence[Record]) -> tuple[SuiteEntry, ...]:
         """Return the entries of the suite that have no record."""
-        return tuple(entry for entry, found in self.with_records(documents) if found is None)
+        return tuple(entry for entry, record in self.with_records(documents) if record is None)
 
     def with_records(self, documents: Sequence[Record]) -> list[tuple[SuiteEntry, Record | None]]:
         """Return each entry with its record, or with None if it has no record yet."""
@@ -250,8 +250,8 @@ class Suite:
         for entry in self.entries:
             job = entry.job
             candidates = by_job.get((job.dataset, job.method, job.seed), [])
-            found = (document for document in candidates if job.matches(document))
-            pairs.append((entry, next(found, None)))
+            matches = (document for document in candidates if job.matches(document))
+            pairs.append((entry, next(matches, None)))
         return pairs
 
 
@@ -260,15 +260,15 @@ def _own(own: Sequence[Any] | None, common: Sequence[Any]) -> Sequence[Any]:
 
 
 def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -> None:
-    for one in method.datasets or ():
-        if _dataset(one) not in datasets:
+    for own in method.datasets or ():
+        if _dataset(own) not in datasets:
             raise ParameterError(
-                f"{method.method} is to run on {_dataset(one).dataset!r}, which is not among the "
+                f"{method.method} is to run on {_dataset(own).dataset!r}, which is not among the "
                 "suite's datasets with these options."
             )
-        if _dataset(one).seeds is not None:
+        if _dataset(own).seeds is not None:
             raise ParameterError(
-                f"{method.method} is to run on some seeds of {_dataset(one).dataset!r}: give seeds "
+                f"{method.method} is to run on some seeds of {_dataset(own).dataset!r}: give seeds "
                 "to the method, or to the suite's dataset."
             )
 
@@ -276,16 +276,16 @@ def _check_own_datasets(method: SuiteMethod, datasets: Sequence[SuiteDataset]) -
 def _tuned(folder: Path, name: str) -> Mapping[str, Mapping[str, Any]]:
     """Read the best hyper-parameters for each dataset from a file of ``nodegraft lab tune``."""
     try:
-        found = json.loads((folder / name).read_text())["datasets"]
-        return {dataset: kept["best"]["parameters"] for dataset, kept in found.items()}
+        datasets = json.loads((folder / name).read_text())["datasets"]
+        return {dataset: trial["best"]["parameters"] for dataset, trial in datasets.items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ParameterError(
             f"{folder / name} holds no search: make it with nodegraft lab tune ({error!r})."
         ) from error
 
 
-def _dataset(told: str | Mapping[str, Any]) -> SuiteDataset:
-    return SuiteDataset(dataset=told) if isinstance(told, str) else build(SuiteDataset, told)
+def _dataset(entry: str | Mapping[str, Any]) -> SuiteDataset:
+    return SuiteDataset(dataset=entry) if isinstance(entry, str) else build(SuiteDataset, entry)
 
 
 def _name(method: SuiteMethod, setting: Mapping[str, int]) -> str:

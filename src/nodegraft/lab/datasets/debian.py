@@ -105,8 +105,8 @@ def read_packages(
     links: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in packages}
     for stanza in stanzas:
         for field in LINKS:
-            for wanted in names_in(stanza.get(field, "")):
-                real = [wanted] if wanted in packages else providers.get(wanted, ())
+            for dependency in names_in(stanza.get(field, "")):
+                real = [dependency] if dependency in packages else providers.get(dependency, ())
                 links[stanza["Package"]][field.lower()].update(real)
     return [
         TextNode(name, stanza["Section"], _text(stanza, descriptions), links[name])

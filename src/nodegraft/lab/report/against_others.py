@@ -1,4 +1,4 @@
-"""Comparison of one method with all others on each graph, paired by seed, and its figure."""
+"""Compare one method with all others on each graph, in pairs of runs with the same seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,13 +95,13 @@ def against_others(sections: Sequence[Section]) -> AgainstOthers | None:
     best = recommend(main.groups)
     if best is None:
         return None
-    chosen = [
+    results = [
         main,
         *(section for section in sections if section.name == HELD_OUT and section is not main),
     ]
     graphs = [
         graph
-        for section in chosen
+        for section in results
         for dataset in datasets(section.groups)
         if (graph := _graph(section, dataset, best.winner))
     ]
@@ -113,15 +113,15 @@ def _graph(section: Section, dataset: str, method: str) -> GraphComparison | Non
     method_of = {entry.name: entry.job.method for entry in section.recorded}
     own = runs.pop(method, [])
     opponents = [
-        found
+        opponent
         for name, others in runs.items()
-        if method_of[name] != method_of.get(method) and (found := _opponent(name, others, own))
+        if method_of[name] != method_of.get(method) and (opponent := _opponent(name, others, own))
     ]
     if not opponents:
         return None
     several = [opponent for opponent in opponents if opponent.seeds > 1]
     papers = next((opponent for opponent in opponents if opponent.name == PAPERS_METHOD), None)
-    nearest = min(several or opponents, key=lambda one: one.points)
+    nearest = min(several or opponents, key=lambda other: other.points)
     held_out = section.name == HELD_OUT
     return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
 

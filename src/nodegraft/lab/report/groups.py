@@ -88,7 +88,9 @@ def by_method(groups: Groups, dataset: str, protocol: str = STRICT) -> dict[str,
 
 
 def comparable_groups(groups: Groups) -> Groups:
-    """Return the groups that may be compared: strict runs, without upper references.
+    """Return the groups of runs that may be compared.
+
+    They follow the strict protocol, and no method in them gets more labels than the others.
 
     >>> groups = {("gentoo", "a", "strict"): [], ("gentoo", "a", "published (leaky)"): []}
     >>> list(comparable_groups(groups))

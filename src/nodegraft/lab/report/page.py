@@ -262,9 +262,9 @@ def _write_site(
     for section in sections:
         if section.recorded:
             texts |= _section_files(section)
-    for drawn in maps:
-        for picture in drawn.pictures:
-            texts[f"figures/map-{drawn.name}-{picture.name}.svg"] = picture.svg
+    for page_map in maps:
+        for picture in page_map.pictures:
+            texts[f"figures/map-{page_map.name}-{picture.name}.svg"] = picture.svg
     texts["index.html"] = page_html(sections, maps, evaluation)
     for name, text in texts.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)

@@ -65,7 +65,7 @@ class Recommendation:
 
     @cached_property
     def groups(self) -> Groups:
-        """Groups that may be compared: strict runs, without upper references."""
+        """Groups of runs that may be compared, as :func:`comparable_groups` returns them."""
         return comparable_groups(self.all_groups)
 
     @property
@@ -105,10 +105,10 @@ class Recommendation:
         costs = {name: self.cost(name) for name in self.names[1:]}
         # To justify a lower accuracy, a method must save at least half of the cost.
         methods = {
-            need: next((name for name in costs if costs[name][need] <= limit / 2), "")
-            for need, limit in own.items()
+            measure: next((name for name in costs if costs[name][measure] <= limit / 2), "")
+            for measure, limit in own.items()
         }
-        return {need: name for need, name in methods.items() if name}
+        return {measure: name for measure, name in methods.items() if name}
 
     @property
     def upper_references(self) -> Mapping[str, Mapping[str, float]]:

@@ -191,8 +191,8 @@ def main_section(sections: Sequence[Section]) -> Section:
 def _read(file: Path, records: Sequence[groups.Record]) -> Section:
     suite = Suite.read(file)
     # The page must not reveal folder names of the machine that wrote it.
-    shown = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
-    return Section(shown, suite, suite.with_records(records), note=suite.note)
+    path = file.as_posix() if not file.is_absolute() else f"{file.parent.name}/{file.name}"
+    return Section(path, suite, suite.with_records(records), note=suite.note)
 
 
 def _with_distinct_titles(sections: list[Section]) -> list[Section]:

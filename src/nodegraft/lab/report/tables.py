@@ -157,11 +157,11 @@ def _comparison(groups: Groups) -> list[Table]:
     """
     tables = []
     for dataset in datasets(groups):
-        chosen = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
-        chosen.sort(key=lambda item: -mean(item[2]))
-        best = next((runs for _, protocol, runs in chosen if protocol == STRICT), [])
+        by_name = [(name, p, runs) for (d, name, p), runs in groups.items() if d == dataset]
+        by_name.sort(key=lambda item: -mean(item[2]))
+        best = next((runs for _, protocol, runs in by_name if protocol == STRICT), [])
         rows = []
-        for name, protocol, runs in chosen:
+        for name, protocol, runs in by_name:
             is_compared = protocol == STRICT and runs is not best
             behind = percent(paired_differences(best, runs) if is_compared else [], signed=True)
             note = protocol.removeprefix(STRICT).removeprefix(", ")
@@ -196,8 +196,8 @@ def _by_session(groups: Groups, stream: dict[str, str]) -> list[Table]:
     tables = []
     costs = ["training s", "session s", "kept MB"][: 3 if stream is STREAM else 2]
     for dataset, protocol in unique((dataset, protocol) for dataset, _, protocol in groups):
-        chosen = by_method(groups, dataset, protocol)
-        count = max(len(runs[0]["sessions"]) for runs in chosen.values())
+        by_name = by_method(groups, dataset, protocol)
+        count = max(len(runs[0]["sessions"]) for runs in by_name.values())
         rows = [
             [
                 _with_seeds(name, [runs], groups),
@@ -205,7 +205,7 @@ def _by_session(groups: Groups, stream: dict[str, str]) -> list[Table]:
                 *_percents(runs, stream.values()),
                 *_costs(runs)[: len(costs)],
             ]
-            for name, runs in chosen.items()
+            for name, runs in by_name.items()
         ]
         caption = f"**{dataset}**, {protocol} protocol: macro accuracy by session, %"
         head = ["method", *map(str, range(count)), *stream, *costs]

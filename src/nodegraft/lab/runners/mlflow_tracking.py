@@ -46,8 +46,8 @@ class MlflowTracker:
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Log a record as an MLflow run, unless it was logged before."""
-        wanted = f"tags.`{RECORD}` = '{record['run']}'"
-        if self._client.search_runs([self._experiment], wanted, max_results=1):
+        query = f"tags.`{RECORD}` = '{record['run']}'"
+        if self._client.search_runs([self._experiment], query, max_results=1):
             return
         title = f"{record['method']} on {record['dataset']}, seed {record['seed']}"
         run = self._client.create_run(self._experiment, run_name=title).info

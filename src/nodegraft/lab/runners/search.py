@@ -139,12 +139,12 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
         place: File that stores the trials; it need not exist yet.
         objective: Function that runs a job and returns its score.
     """
-    done = trials_so_far(plan, place)
-    for dataset, trials in done.items():
+    finished = trials_so_far(plan, place)
+    for dataset, trials in finished.items():
         for parameters in plan.untried(trials):
             scores = [objective(job) for job in plan.jobs(dataset, parameters)]
             trials.append(Trial(parameters, float(np.mean(scores))))
-            _write(place, plan, done)
+            _write(place, plan, finished)
             yield dataset, trials[-1]
 
 
@@ -159,7 +159,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
     try:
         document = json.loads(place.read_text())
         stored = {name: document["datasets"].get(name, {"trials": []}) for name in plan.datasets}
-        done = {name: [Trial(**trial) for trial in own["trials"]] for name, own in stored.items()}
+        trials = {name: [Trial(**trial) for trial in own["trials"]] for name, own in stored.items()}
         head = {name: document[name] for name in _head(plan)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ParameterError(f"{place} holds no search: move it away ({error!r}).") from error
@@ -169,7 +169,7 @@ def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
                 f"{place} holds trials with {name} {head[name]}, the plan has {value}: scores "
                 "of both cannot be compared. Move the file away to search again."
             )
-    return done
+    return trials
 
 
 def best(trials: list[Trial]) -> Trial:
@@ -191,12 +191,12 @@ def _head(plan: Search) -> dict[str, Any]:
     }
 
 
-def _write(place: Path, plan: Search, done: Mapping[str, list[Trial]]) -> None:
+def _write(place: Path, plan: Search, trials: Mapping[str, list[Trial]]) -> None:
     document = {
         **_head(plan),
         "datasets": {
             name: {"best": vars(best(trials)), "trials": [vars(trial) for trial in trials]}
-            for name, trials in done.items()
+            for name, trials in trials.items()
             if trials
         },
     }

@@ -25,7 +25,7 @@ CACHED_NUMBERS = 2**26
 
 
 class LabelMeans:
-    """Cache of the mean feature rows of sets of labels, for each layer of one graph.
+    """Cache of the mean feature row of each set of labelled nodes, for each layer of a graph.
 
     Args:
         features: Propagated features of all nodes.
@@ -59,13 +59,13 @@ class LabelMeans:
         known = self._known
         new = {rows.tobytes(): rows for rows in sets if rows.tobytes() not in known}
         known = {**known, **self._computed(new)}
-        found = [known[rows.tobytes()] for rows in sets]
+        means = [known[rows.tobytes()] for rows in sets]
         layers = self._features.all_layers
         if len(known) * len(layers) * self._features.columns.size > CACHED_NUMBERS:
-            known = {rows.tobytes(): means for rows, means in zip(sets, found, strict=True)}
+            known = {rows.tobytes(): own for rows, own in zip(sets, means, strict=True)}
         # A single assignment is thread-safe: if several threads assign, the last result is kept.
         self._known = known
-        return tuple(np.stack([means[layer] for means in found]) for layer in layers)
+        return tuple(np.stack([own[layer] for own in means]) for layer in layers)
 
     def _computed(self, sets: dict[bytes, IntArray]) -> dict[bytes, tuple[Floats, ...]]:
         if not sets:
@@ -89,7 +89,7 @@ class LabelMeans:
         The rounding of a matrix product depends on its other columns, and the score cache uses
         hashes of means as keys.
         """
-        found: dict[bytes, tuple[Floats, ...]] = {}
+        means: dict[bytes, tuple[Floats, ...]] = {}
         layers = self._features.all_layers
         most = BATCH_NUMBERS // max(len(layers) * self._features.columns.size, 1)
         for some in _batches(sets, most):
@@ -98,9 +98,9 @@ class LabelMeans:
             for name in some:
                 part = near.part(np.searchsorted(rows, sets[name]))
                 even = np.full((sets[name].size, 1), 1.0 / sets[name].size)
-                found[name] = tuple(part.sums(layer, even)[0].copy() for layer in layers)
+                means[name] = tuple(part.sums(layer, even)[0].copy() for layer in layers)
             self._latest = rows, near
-        return found
+        return means
 
     def rows(self, rows: IntArray) -> SpreadRows:
         """Return the feature rows of nodes; reuse the last batch if it contains all of them.
@@ -220,14 +220,14 @@ class ClassVectors:
             direction /= np.linalg.norm(direction, axis=1, keepdims=True) + 1e-12
         stacked = map(np.vstack, zip(centre, away, strict=True))
         words = {
-            layer: features.weighed(_word_log_ratios(means[layer], usual))
+            layer: features.weighted(_word_log_ratios(means[layer], usual))
             for layer, usual in background.items()
         }
         # Compute the product row by row, because the rounding of a matrix product depends on its
         # other rows.
         shifts = [np.einsum("ij,j->i", *pair) for pair in zip(away, centre, strict=True)]
         squares = np.array([row @ row for row in centre])
-        directions = dict(enumerate(map(features.weighed, stacked)))
+        directions = dict(enumerate(map(features.weighted, stacked)))
         return cls({"cosine": directions, "words": words}, np.stack(shifts), squares)
 
     @cached_property
@@ -237,12 +237,12 @@ class ClassVectors:
         for kind, vectors in self.vectors.items():
             for layer, part in vectors.items():
                 layers.setdefault(layer, {})[kind] = part
-        found = {}
+        sums = {}
         for layer, parts in layers.items():
             ends = np.cumsum([part.shape[1] for part in parts.values()]).tolist()
             columns = dict(zip(parts, map(slice, [0, *ends], ends), strict=True))
-            found[layer] = np.hstack(list(parts.values())), columns
-        return found
+            sums[layer] = np.hstack(list(parts.values())), columns
+        return sums
 
     def of(self, columns: NDArray[np.int64]) -> "ClassVectors":
         """Return the vectors of the classes at the given indices."""

@@ -74,11 +74,11 @@ def fit_calibration(
             for probabilities, scarcity, _ in predictions
         ]
     )
-    found = logistic_coefficients(predictors, correct, trust)
-    if found[0] <= 0.0:
+    coefficients = logistic_coefficients(predictors, correct, trust)
+    if coefficients[0] <= 0.0:
         return UNCALIBRATED
     most = max(scarcity.size for _, scarcity, _ in predictions)
-    return np.append(found, np.log(most))
+    return np.append(coefficients, np.log(most))
 
 
 def _predictors(
@@ -155,8 +155,8 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     best = np.concatenate((known, unknown))[:, None]
     is_known = np.arange(best.size) < known.size
     even = 0.5 * best.size / np.where(is_known, known.size, unknown.size)
-    found = logistic_coefficients(best, is_known, even)
-    return ALWAYS_KNOWN if found[0] <= 0.0 else found
+    coefficients = logistic_coefficients(best, is_known, even)
+    return ALWAYS_KNOWN if coefficients[0] <= 0.0 else coefficients
 
 
 def known_class_probability(scores: Floats, coefficients: Floats, share: float = 0.5) -> Floats:
@@ -279,10 +279,10 @@ def logistic_coefficients(
         loss = np.logaddexp(0.0, -signs * (rows @ coefficients))
         return float(counts @ loss + 0.5 * penalty @ coefficients**2)
 
-    found, lowest = np.zeros(rows.shape[1]), cost(np.zeros(rows.shape[1]))
+    coefficients, lowest = np.zeros(rows.shape[1]), cost(np.zeros(rows.shape[1]))
     for _ in range(STEPS):
-        chances = expit(rows @ found)
-        slope = rows.T @ (counts * (chances - is_positive)) + penalty * found
+        chances = expit(rows @ coefficients)
+        slope = rows.T @ (counts * (chances - is_positive)) + penalty * coefficients
         curved = counts * chances * (1.0 - chances)
         # Add a small number to the diagonal: it splits the slope evenly between identical
         # predictors.
@@ -291,12 +291,12 @@ def logistic_coefficients(
         if slope @ step < CLOSE * counts.sum():
             break
         for halving in range(HALVINGS):
-            tried = found - step / 2.0**halving
+            tried = coefficients - step / 2.0**halving
             reached = cost(tried)
             if reached < lowest:
                 break
         else:
             break
-        found, lowest = tried, reached
-    slopes = found[:-1] / scale
-    return np.append(slopes, found[-1] - slopes @ centre)
+        coefficients, lowest = tried, reached
+    slopes = coefficients[:-1] / scale
+    return np.append(slopes, coefficients[-1] - slopes @ centre)

@@ -140,7 +140,7 @@ class Evidence:
             vectors,
             vectors=vectors.vectors
             | {
-                kind: dict(zip(regression.layers, map(self.features.weighed, rows), strict=True))
+                kind: dict(zip(regression.layers, map(self.features.weighted, rows), strict=True))
                 for kind, regression, rows in regressions
             },
             starts=classes.labels,
@@ -170,11 +170,11 @@ class Evidence:
 
     def values(self, nodes: NodeBatch, classes: ClassVectors, dtype: type = np.float64) -> Signals:
         """Return the values of all signals: signal x node x class."""
-        found: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
+        signals: Signals = np.empty((len(self.signals), len(nodes), classes.scarcity.size), dtype)
         for part, piece in nodes.pieces():
-            for place, signal in zip(found, self.signals, strict=True):
+            for place, signal in zip(signals, self.signals, strict=True):
                 place[part] = signal.values(piece, classes)
-        return found
+        return signals
 
     def refresh(
         self, signals: Sequence[Signal], values: Signals, nodes: NodeBatch, classes: LabelledClasses

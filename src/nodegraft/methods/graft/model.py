@@ -226,10 +226,10 @@ class Graft(Derived[Derivation]):
             kept_labels=self.kept_labels,
             listener=self.listener,
         )
-        left = rounds[0].signals
+        remaining = rounds[0].signals
         diffusion = [signal for signal in evidence.signals if signal.kind == "diffusion"]
-        self.times_ = self.times_[[signal in left for signal in diffusion]]
-        if not any(signal.kind == "edge types" for signal in left):
+        self.times_ = self.times_[[signal in remaining for signal in diffusion]]
+        if not any(signal.kind == "edge types" for signal in remaining):
             self.block_types_ = {}
         return stages, rounds
 
@@ -284,9 +284,9 @@ class Graft(Derived[Derivation]):
     ) -> NDArray[np.float64]:
         """Return the chance that each node belongs to a known class.
 
-        It depends on the node's best score, calibrated on nodes of classes left out in practice,
-        and on the estimated share of nodes of known classes. It is NaN if practice had no nodes of
-        unknown classes.
+        It depends on the node's best score and on the estimated share of nodes of known classes.
+        The score is calibrated in practice episodes, on nodes of left-out classes; without such
+        nodes the result is NaN.
         """
         if not self._has_open_set_score:
             return np.full(len(scores), np.nan)

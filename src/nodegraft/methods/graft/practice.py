@@ -1,4 +1,4 @@
-"""Practice on known classes: fits signal weights, the open-set score and confidence."""
+"""Fit signal weights, open-set score and confidence in episodes of known classes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -97,12 +97,12 @@ class Round:
 
     def without(self, dropped: Sequence[Signal]) -> "Round":
         """Return a copy of the round without the given signals."""
-        left = [place for place, signal in enumerate(self.signals) if signal not in dropped]
+        places = [place for place, signal in enumerate(self.signals) if signal not in dropped]
         return replace(
             self,
-            signals=tuple(self.signals[place] for place in left),
-            query_values=self.query_values[left],
-            pool_values=self.pool_values[left],
+            signals=tuple(self.signals[place] for place in places),
+            query_values=self.query_values[places],
+            pool_values=self.pool_values[places],
         )
 
 
@@ -129,7 +129,7 @@ def practise(
         rounds, mixture = _drop_useless(rounds, mixture, kind, listener)
     stages = [mixture]
     while refine and len(stages) < STAGES:
-        rounds = [played.refined(stages[-1]) for played in rounds]
+        rounds = [practice.refined(stages[-1]) for practice in rounds]
         stages.append(_fit_mixture(rounds, stages[-1].weights, listener))
     return stages + stages[-1:] * (STAGES - len(stages)), rounds
 
@@ -145,7 +145,7 @@ def _play(
     """Yield the round of the first stage for each episode, with class means of labels only."""
     rows = queried_nodes(episodes)
     queries = evidence.nodes(rows)
-    for done, episode in enumerate(episodes, start=1):
+    for number, episode in enumerate(episodes, start=1):
         many, few = episode.tasks
         labels = [*many.values(), *few.values()]
         used = [fair_sample(evidence.view, members, kept_labels) for members in labels]
@@ -158,7 +158,7 @@ def _play(
             without = np.concatenate((many.rows(), few.rows(), absent.rows()))
             pool = evidence.pool(classes, evidence.sample(without), without)
         near, vectors = evidence.nodes(pool), evidence.class_vectors(classes)
-        listener.step("calibrate on known classes", done, len(episodes))
+        listener.step("calibrate on known classes", number, len(episodes))
         query_values = evidence.values(queries, vectors, np.float32)
         pool_values = evidence.values(near, vectors, np.float32)
         # Drop blocks of neighbours: they are large and not needed any more.
@@ -184,11 +184,11 @@ def _drop_flat_diffusion(rounds: list[Round]) -> list[Round]:
     """
     diffusion = [signal for signal in rounds[0].signals if signal.kind == "diffusion"]
     # Diffusion signals are the first signals in the list.
-    values = [played.query_values[: len(diffusion)] for played in rounds]
+    values = [practice.query_values[: len(diffusion)] for practice in rounds]
     spreads = [(part - part.mean(axis=2, keepdims=True)).std(axis=(1, 2)) for part in values]
     pairs = zip(diffusion, np.mean(spreads, axis=0), strict=True)
     flat = [signal for signal, spread in pairs if spread < LEAST_SPREAD]
-    return [played.without(flat) for played in rounds]
+    return [practice.without(flat) for practice in rounds]
 
 
 def _drop_useless(
@@ -202,13 +202,13 @@ def _drop_useless(
     dropped = [signal for signal in rounds[0].signals if signal.kind == kind]
     if not dropped:
         return rounds, mixture
-    others = [played.without(dropped) for played in rounds]
+    others = [practice.without(dropped) for practice in rounds]
     other = _fit_mixture(others, listener=listener)
     gains = np.array(
         [
-            loglinear.balanced_likelihood(mixture.weights, played.values, played.targets)
+            loglinear.balanced_likelihood(mixture.weights, practice.values, practice.targets)
             - loglinear.balanced_likelihood(other.weights, less.values, less.targets)
-            for played, less in zip(rounds, others, strict=True)
+            for practice, less in zip(rounds, others, strict=True)
         ]
     )
     error = gains.std(ddof=1) / np.sqrt(gains.size) if gains.size > 1 else np.inf
@@ -224,13 +224,13 @@ def _fit_mixture(
     The open-set coefficients are fitted on rounds with nodes of unknown classes. Without such
     rounds, every node is assumed to belong to a known class.
     """
-    pairs = [(played.values, played.targets) for played in rounds]
+    pairs = [(practice.values, practice.targets) for practice in rounds]
     weights = loglinear.mixture_weights(pairs, num_signed=1, start=start, listener=listener)
-    mixed = [played for played in rounds if played.unknown.size]
+    mixed = [practice for practice in rounds if practice.unknown.size]
     if not mixed:
         return Mixture(weights, ALWAYS_KNOWN)
-    known = [np.tensordot(weights, played.values, 1).max(axis=1) for played in mixed]
-    unknown = [np.tensordot(weights, played.unknown_values, 1).max(axis=1) for played in mixed]
+    known = [np.tensordot(weights, practice.values, 1).max(axis=1) for practice in mixed]
+    unknown = [np.tensordot(weights, practice.unknown_values, 1).max(axis=1) for practice in mixed]
     return Mixture(weights, fit_open_set(np.concatenate(known), np.concatenate(unknown)))
 
 
@@ -250,12 +250,12 @@ def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool 
     from scipy.special import softmax
 
     predictions = []
-    for played in rounds:
-        probabilities = softmax(np.tensordot(weights, played.values, 1), axis=1)
-        right = probabilities.argmax(axis=1) == played.targets
-        predictions.append((probabilities, played.classes.scarcity, right))
+    for practice in rounds:
+        probabilities = softmax(np.tensordot(weights, practice.values, 1), axis=1)
+        right = probabilities.argmax(axis=1) == practice.targets
+        predictions.append((probabilities, practice.classes.scarcity, right))
     if not wrong_labels:
         return fit_calibration(predictions)
-    pairs = [(played.values, played.targets) for played in rounds]
+    pairs = [(practice.values, practice.targets) for practice in rounds]
     noise, trust = loglinear.label_noise(pairs, weights, num_signed=1)
     return fit_calibration(predictions, np.concatenate(trust) if noise > LEAST_NOISE else None)

@@ -91,15 +91,15 @@ class Regression:
         count = len(self.layers)
         for layer in self.layers:
             joining = means[layer][later] / count
-            across += labels.times(layer, self._features.weighed(joining))
+            across += labels.times(layer, self._features.weighted(joining))
             squares += np.einsum("ij,ij->i", means[layer][later], joining)
         shares = np.zeros((len(across), len(means[0])))
         shares[:, first] = ridge.coefficients
         shares[:, later], own = ridge.joined(across, squares)
-        found = [labels.sums(layer, shares) / count for layer in self.layers]
-        for layer, rows in zip(self.layers, found, strict=True):
+        sums = [labels.sums(layer, shares) / count for layer in self.layers]
+        for layer, rows in zip(self.layers, sums, strict=True):
             rows[later] += own[:, None] * (means[layer][later] / count)
-        return found
+        return sums
 
     def _by_columns(
         self,

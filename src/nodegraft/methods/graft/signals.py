@@ -23,7 +23,7 @@ TIMES = (2.0, 8.0, 32.0, 128.0)
 """Diffusion times; heat reaches more distant nodes at longer times."""
 
 NEAR_TIMES = 2
-"""Number of diffusion times at which heat stays near the labels."""
+"""Number of short times at the start of ``TIMES``: diffusion stays near the labelled nodes."""
 
 SIMILARITY, HEAT, DIRECTED, WORDS, RIDGE, SCARCE = 10.0, 0.6, 0.5, 0.2, 1.0, 0.4
 """Default weights of cosines, diffusion, cosines by direction, words, regression and the term for
@@ -137,25 +137,25 @@ def list_signals(
 ) -> tuple[Signal, ...]:
     """Return all signals of a model: diffusion signals first, the term for few labels last."""
     heat = (HEAT if has_features else HEAT_ALONE) / max(len(times), 1)
-    found = [
+    signals = [
         Signal(f"diffusion, time {time:g}", "diffusion", heat, place)
         for place, time in enumerate(times)
     ]
     if ridge:
-        found.append(Signal("regression", "regression", RIDGE))
+        signals.append(Signal("regression", "regression", RIDGE))
     if edge_types:
-        found.append(Signal("regression by edge type", "edge types", 0.0))
+        signals.append(Signal("regression by edge type", "edge types", 0.0))
     layers = ["own features", *(f"features {hop} away" for hop in range(1, hops + 1))]
     weights = [SIMILARITY / len(layers)] * len(layers)
     if directed:
         layers += ["features that edges lead to", "features that edges come from"]
         weights += [DIRECTED] * 2
     for layer, (name, weight) in enumerate(zip(layers, weights, strict=True)):
-        found.append(Signal(name, "cosine", weight, layer))
+        signals.append(Signal(name, "cosine", weight, layer))
     for hop in word_layers:
         name = f"words {hop} away" if hop else "own words"
-        found.append(Signal(name, "words", WORDS, hop))
-    return (*found, Signal("few labels", "few labels", SCARCE))
+        signals.append(Signal(name, "words", WORDS, hop))
+    return (*signals, Signal("few labels", "few labels", SCARCE))
 
 
 def _diffusion(time: int, nodes: NodeBatch, classes: ClassVectors) -> Floats:

@@ -81,8 +81,8 @@ def least_squares(gram: Floats, counts: NDArray[np.int64], penalty: float) -> Fl
         return dual_ridge(gram / scale, counts, penalty).coefficients / scale
     one_hot = np.repeat(np.eye(counts.size), counts, axis=0)
     system = gram / scale + 1e-8 * np.eye(len(gram))
-    found: Floats = solve(system, one_hot, assume_a="pos") / scale
-    return found
+    weights: Floats = solve(system, one_hot, assume_a="pos") / scale
+    return weights
 
 
 def similarities(predictions: Floats, entropy: float) -> Floats:

@@ -66,10 +66,10 @@ def mixture_weights(
     bounds = _bounds(scale.size, num_signed)
     first = np.ones(scale.size) if start is None else start * scale
     options = {"maxfun": MAX_STEPS}
-    found = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    result = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     # Report the actual number of steps as the total, because the maximum is rarely reached.
     listener.step("fit signal weights", steps, steps)
-    weights: NDArray[np.float64] = found.x / scale
+    weights: NDArray[np.float64] = result.x / scale
     return weights
 
 
@@ -103,9 +103,9 @@ def label_noise(
         likelihood = own + noise / shares.shape[1]
         return shares, likelihood, own / likelihood
 
-    def cost(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        weights, noise = found[:-1], expit(found[-1])
-        total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * found
+    def cost(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        weights, noise = parameters[:-1], expit(parameters[-1])
+        total, slope = SHRINKAGE * float(weights @ weights), 2 * SHRINKAGE * parameters
         slope[-1] = 0.0
         for signals, targets, balance in parts:
             shares, likelihood, right = likelihoods(weights, noise, signals, targets)
@@ -119,7 +119,7 @@ def label_noise(
     bounds = [*_bounds(scale.size, num_signed), (-9.0, 2.0)]
     # Run the optimiser twice, from a low and from a high share of wrong labels, because weights
     # that fit wrong labels are a local optimum.
-    found = min(
+    best = min(
         (
             minimize(
                 cost,
@@ -132,7 +132,7 @@ def label_noise(
         ),
         key=lambda result: float(result.fun),
     )
-    weights, noise = found.x[:-1], float(expit(found.x[-1]))
+    weights, noise = best.x[:-1], float(expit(best.x[-1]))
     return noise, [
         likelihoods(weights, noise, signals, targets)[2] for signals, targets, _ in parts
     ]
@@ -149,8 +149,8 @@ def balanced_likelihood(
     from scipy.special import log_softmax
 
     logs = log_softmax(np.tensordot(weights, signals, 1), axis=1)
-    chosen = logs[np.arange(targets.size), targets]
-    return float(_balance(targets, signals.shape[2]) @ chosen)
+    own_logs = logs[np.arange(targets.size), targets]
+    return float(_balance(targets, signals.shape[2]) @ own_logs)
 
 
 def _scaled(
@@ -158,8 +158,9 @@ def _scaled(
 ) -> tuple[NDArray[np.float64], list[tuple[Signals, NDArray[np.int64], NDArray[np.float64]]]]:
     """Return the standard deviation of each signal, and the scaled data of each round.
 
-    The data of a round are its signals divided by the standard deviation (signal x pair), the
-    targets, and the weight of each node.
+    The data of a round are three arrays: the signals, centred for each node and divided by the
+    standard deviation, with a column for each pair of a node and a class; the targets; and the
+    weight of each node.
     """
     centred = [signals - signals.mean(axis=2, keepdims=True) for signals, _ in rounds]
     spread = np.sqrt(np.mean([(signals**2).mean(axis=(1, 2)) for signals in centred], axis=0))

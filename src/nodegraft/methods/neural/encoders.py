@@ -81,9 +81,9 @@ def embed_rows(
         hops: Number of hops that the network needs, one for each layer.
     """
     if isinstance(network, Encoder) and not torch.is_grad_enabled():
-        kept = _kept(network, view)
-        if kept is not None:
-            return torch.from_numpy(kept[view.positions(rows)])
+        stored_rows = _kept(network, view)
+        if stored_rows is not None:
+            return torch.from_numpy(stored_rows[view.positions(rows)])
     neighbourhood, places = view.around(rows, hops)
     return network(neighbourhood)[torch.from_numpy(places)]
 
@@ -108,8 +108,8 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
     if rate == 0.0 or generator is None:
         return hidden
     draws = generator.integers(1 << 16, size=tuple(hidden.shape), dtype=np.uint16)
-    kept = torch.from_numpy(draws >= round(rate * (1 << 16)))
-    return hidden * kept / (1.0 - rate)
+    is_kept = torch.from_numpy(draws >= round(rate * (1 << 16)))
+    return hidden * is_kept / (1.0 - rate)
 
 
 class GCN(Encoder):

@@ -46,8 +46,8 @@ def distillation_loss(scores: Tensor, teacher_scores: Tensor, temperature: float
             weight to classes with low scores.
     """
     softened = F.log_softmax(scores / temperature, dim=1)
-    wanted = F.log_softmax(teacher_scores / temperature, dim=1)
-    divergence = F.kl_div(softened, wanted, reduction="batchmean", log_target=True)
+    targets = F.log_softmax(teacher_scores / temperature, dim=1)
+    divergence = F.kl_div(softened, targets, reduction="batchmean", log_target=True)
     return temperature**2 * divergence
 
 

@@ -214,11 +214,11 @@ def herding(vectors: Tensor, count: int) -> list[int]:
         vectors: Embedding of each node (:math:`z`).
         count: Maximum number of nodes.
     """
-    mean, chosen = vectors.mean(dim=0), list[int]()
+    mean, chosen_rows = vectors.mean(dim=0), list[int]()
     total = torch.zeros_like(mean)
     for number in range(1, min(count, len(vectors)) + 1):
         distances = torch.linalg.vector_norm(mean - (vectors + total) / number, dim=1)
-        distances[chosen] = torch.inf
-        chosen.append(int(distances.argmin()))
-        total = total + vectors[chosen[-1]]
-    return chosen
+        distances[chosen_rows] = torch.inf
+        chosen_rows.append(int(distances.argmin()))
+        total = total + vectors[chosen_rows[-1]]
+    return chosen_rows

@@ -230,8 +230,8 @@ class MetaTraining:
         """Return the optimiser, with weight decay for all but the ``undecayed`` weights."""
         named = list(network.named_parameters())
         free = [weight for name, weight in named if name.startswith(self.undecayed)]
-        drawn = [weight for name, weight in named if not name.startswith(self.undecayed)]
-        return adam(drawn, self.learning_rate, self.weight_decay, free)
+        decayed = [weight for name, weight in named if not name.startswith(self.undecayed)]
+        return adam(decayed, self.learning_rate, self.weight_decay, free)
 
 
 def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -> Episode:
@@ -248,9 +248,11 @@ def leave_one_out(tasks: Sequence[NodeLabels], generator: np.random.Generator) -
     supports: list[NodeLabels] = []
     queries: dict[str, NDArray[np.int64]] = {}
     for task in tasks:
-        drawn = {name: generator.permutation(rows) for name, rows in task.items()}
-        queries |= {name: rows[:1] for name, rows in drawn.items() if rows.size > 1}
-        supports.append(NodeLabels({name: rows[rows.size > 1 :] for name, rows in drawn.items()}))
+        shuffled = {name: generator.permutation(rows) for name, rows in task.items()}
+        queries |= {name: rows[:1] for name, rows in shuffled.items() if rows.size > 1}
+        supports.append(
+            NodeLabels({name: rows[rows.size > 1 :] for name, rows in shuffled.items()})
+        )
     return Episode(tuple(supports), NodeLabels(queries))
 
 
@@ -259,8 +261,8 @@ def rehearsal_accuracy(network: Learner[Any], sessions: list[Session]) -> float:
     """Return macro accuracy over all classes so far, from 0 to 1, averaged over sessions.
 
     Args:
-        network: Network that learns the classes of each session; its weights do not change.
-        sessions: Sessions of a rehearsal, in order.
+        network: Network that stores the classes of each session; its weights stay fixed.
+        sessions: Practice sessions made of known classes, in order.
     """
     names: list[str] = []
     memory: Any = None

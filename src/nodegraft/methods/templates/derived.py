@@ -37,8 +37,8 @@ class RecentDerivations(Generic[Value]):
         Args:
             sessions: Session in which each class was added.
         """
-        for seen, known, came, value in self._entries:
-            if seen is view and came == sessions and known.equals(labels):
+        for entry_view, known, came, value in self._entries:
+            if entry_view is view and came == sessions and known.equals(labels):
                 return value
         return None
 
@@ -109,11 +109,11 @@ class Derived(Method, Generic[Value]):
 
     def _recalled(self, view: GraphView) -> Value:
         sessions = [known.session for known in self._table.classes]
-        found = self._recent.find(view, self.labels_, sessions)
-        if found is None:
-            found = self.derive(view)
-            self._recent.put(view, self.labels_, sessions, found)
-        return found
+        value = self._recent.find(view, self.labels_, sessions)
+        if value is None:
+            value = self.derive(view)
+            self._recent.put(view, self.labels_, sessions, value)
+        return value
 
     def _forget_derived(self) -> None:
         # Each change of the model creates a new cache, so that readers of the previous model need

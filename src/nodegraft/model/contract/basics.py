@@ -68,8 +68,8 @@ def check_predicts_class_names(case: Case) -> None:
     shares = model.predict_proba(case.graph, nodes)
     expect(shares.shape == (len(nodes), 11), f"probabilities have the shape {shares.shape}")
     expect_close(shares.sum(axis=1), np.ones(len(nodes)), 1e-6, "probabilities do not add up to 1")
-    chosen = [model.classes_[column] for column in shares.argmax(axis=1)]
-    expect(chosen == predicted, "predict and predict_proba disagree")
+    predicted_names = [model.classes_[column] for column in shares.argmax(axis=1)]
+    expect(predicted_names == predicted, "predict and predict_proba disagree")
 
 
 def check_learns_something(case: Case) -> None:
@@ -211,8 +211,8 @@ def check_abilities_are_as_declared(case: Case) -> None:
     _check_confidence(model, case, [node, other])
     if declared(Capability.SET_LABELS):
         before = _saved(model)
-        (found,) = model.predict_sets(graph, [node], coverage=0.5).sets
-        expect(set(found) <= set(model.classes_), "a prediction set has unknown classes")
+        (prediction_set,) = model.predict_sets(graph, [node], coverage=0.5).sets
+        expect(set(prediction_set) <= set(model.classes_), "a prediction set has unknown classes")
         expect(_saved(model) == before, "calibrating prediction sets changes the model")
     if declared(Capability.EMBED):
         expect(model.embed(graph, [node, other, node]).shape[0] == 3, "embed gives other rows")
@@ -247,10 +247,10 @@ def check_removing_classes(case: Case) -> None:
     if Capability.REMOVE_CLASSES not in model.capabilities():
         return
     before = scores(model, case.graph)
-    gone = [model.classes_[6], model.classes_[1]]
-    kept = [column for column, name in enumerate(model.classes_) if name not in gone]
-    model.remove_classes(gone)
-    same = np.array_equal(scores(model, case.graph), before[:, kept])
+    removed = [model.classes_[6], model.classes_[1]]
+    columns = [column for column, name in enumerate(model.classes_) if name not in removed]
+    model.remove_classes(removed)
+    same = np.array_equal(scores(model, case.graph), before[:, columns])
     reversible = Capability.UNDO in model.capabilities()
     expect(same or reversible, "removing classes moved the scores of others")
     undone, first = case.fitted(), case.fitted()
@@ -269,16 +269,16 @@ def check_setting_labels(case: Case) -> None:
 
     A method without this capability must raise an error.
     """
-    taught, direct = case.taught(), case.fitted()
-    labels = {name: keys.tolist() for name, keys in taught.labels_.items()}
-    sessions = {known.name: known.session for known in taught._table.classes}
-    if Capability.SET_LABELS not in taught.capabilities():
+    added, direct = case.taught(), case.fitted()
+    labels = {name: keys.tolist() for name, keys in added.labels_.items()}
+    sessions = {known.name: known.session for known in added._table.classes}
+    if Capability.SET_LABELS not in added.capabilities():
         with must_raise(errors.NotSupportedError, "other labels"):
             direct.set_labels(case.graph, labels, sessions)
         return
     direct.set_labels(case.graph, labels, sessions)
-    expect(_saved(direct) == _saved(taught), "set labels make another model than taught ones")
-    same = np.array_equal(scores(direct, case.graph), scores(taught, case.graph))
+    expect(_saved(direct) == _saved(added), "set labels make another model than taught ones")
+    same = np.array_equal(scores(direct, case.graph), scores(added, case.graph))
     expect(same, "set labels give other scores than taught ones")
     fewer = {name: labels[name] for name in case.known}
     direct.set_labels(case.graph, fewer, sessions)

@@ -33,14 +33,16 @@ def expect(holds: bool, otherwise: str) -> None:
         raise ContractError(otherwise)
 
 
-def expect_close(found: Any, wanted: Any, tolerance: float, otherwise: str) -> None:
+def expect_close(actual: Any, expected: Any, tolerance: float, otherwise: str) -> None:
     """Raise an error if two arrays differ in shape, or by more than a tolerance.
 
     Args:
         otherwise: Error message.
     """
-    expect(found.shape == wanted.shape, f"{otherwise} (shapes {found.shape} and {wanted.shape})")
-    apart = float(np.abs(found - wanted).max()) if found.size else 0.0
+    expect(
+        actual.shape == expected.shape, f"{otherwise} (shapes {actual.shape} and {expected.shape})"
+    )
+    apart = float(np.abs(actual - expected).max()) if actual.size else 0.0
     expect(apart <= tolerance, f"{otherwise} (apart by {apart:.2g})")
 
 

@@ -50,12 +50,12 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
     """
     model, draws = case.taught(), np.random.default_rng(seed)
     graph = case.graph
-    taught = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
-    free = np.setdiff1d(graph.rows, taught)
-    gone = draws.permutation(free)[:20]
-    smaller = part(graph, np.setdiff1d(graph.rows, gone))
+    labelled_rows = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
+    free = np.setdiff1d(graph.rows, labelled_rows)
+    removed_rows = draws.permutation(free)[:20]
+    smaller = part(graph, np.setdiff1d(graph.rows, removed_rows))
     _expect_same(model, smaller, _reloaded(model), shuffled(smaller, draws), "nodes removed")
-    lost = graph.keys_of(taught)[-1]
+    lost = graph.keys_of(labelled_rows)[-1]
     without = part(graph, np.setdiff1d(graph.rows, graph.rows_of([lost])))
     try:
         answers = model.predict_proba(without, without.keys_of(without.rows))
@@ -76,8 +76,8 @@ def part(graph: Graph, rows: NDArray[np.int64], draws: np.random.Generator | Non
         draws: Random generator for the order of edges; None to keep their order.
     """
     source, target = graph.edges()
-    kept = np.isin(source, rows) & np.isin(target, rows)
-    ends = np.stack((source[kept], target[kept]), axis=1)
+    is_inside = np.isin(source, rows) & np.isin(target, rows)
+    ends = np.stack((source[is_inside], target[is_inside]), axis=1)
     if draws is not None:
         ends = draws.permuted(draws.permutation(ends), axis=1)
     pairs = [tuple(graph.keys_of(pair)) for pair in ends]

@@ -60,23 +60,23 @@ class Rate:
         at = self._clock()
         if len(self._left) >= MAX_BUCKETS:
             self._drop_full(at)
-        left, before = self._left.get(caller, (self._most, at))
-        left = min(self._most, left + (at - before) * self._per_second)
-        self._left[caller] = (max(left - 1.0, 0.0) if left >= 1.0 else left, at)
-        return left >= 1.0
+        remaining, before = self._left.get(caller, (self._most, at))
+        remaining = min(self._most, remaining + (at - before) * self._per_second)
+        self._left[caller] = (max(remaining - 1.0, 0.0) if remaining >= 1.0 else remaining, at)
+        return remaining >= 1.0
 
     def is_empty(self, caller: str) -> bool:
         """Return whether a caller's bucket is empty, without taking anything out."""
         if not self._per_second or caller not in self._left:
             return False
-        left, before = self._left[caller]
-        return left + (self._clock() - before) * self._per_second < 1.0
+        remaining, before = self._left[caller]
+        return remaining + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
         """Remove full buckets, which are equal to new buckets, to limit memory."""
         self._left = {
-            caller: (left, before)
-            for caller, (left, before) in self._left.items()
+            caller: (remaining, before)
+            for caller, (remaining, before) in self._left.items()
             if at - before < self._fill_seconds
         }
 
@@ -229,12 +229,12 @@ class RequestMiddleware:
 
 def _secret(authorization: str) -> str:
     """Return the token of a Bearer header, or the password of a Basic header."""
-    kind, _, given = authorization.partition(" ")
+    kind, _, secret = authorization.partition(" ")
     if kind.lower() == "bearer":
-        return given.strip()
+        return secret.strip()
     if kind.lower() == "basic":
         with suppress(ValueError):
-            return b64decode(given, validate=True).decode().partition(":")[2]
+            return b64decode(secret, validate=True).decode().partition(":")[2]
     return ""
 
 

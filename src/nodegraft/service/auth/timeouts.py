@@ -35,8 +35,8 @@ class TimeoutProtocol(H11Protocol):
     waiting: ClassVar[dict["TimeoutProtocol", float]] = {}
     """Connection without a complete request -> when its waiting began; oldest first."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._head_timer: asyncio.TimerHandle | None = None
         self._send_timer: asyncio.TimerHandle | None = None
 

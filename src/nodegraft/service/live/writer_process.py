@@ -239,7 +239,7 @@ def _clear_stale(store: Store, pipe: "Connection[Any, Any]") -> None:
     try:
         cleared = store.parts.states.clear_stale(STALE_ROWS, until=pipe.poll)
     except Exception:
-        # Stale rows do not affect predictions, so log the error and wait for the next job.
+        # A failure here makes the next change slower; predictions stay correct. So log and go on.
         LOG.exception("stale rows could not be recomputed")
         return
     if cleared.rows:

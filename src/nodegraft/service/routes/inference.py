@@ -155,12 +155,12 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
     """Predict the classes of nodes."""
     _require_model(service, name)
     live = service.now
-    wanted = _keys(request.inputs[0], _datatype(live))
+    keys = _keys(request.inputs[0], _datatype(live))
     parameters = request.parameters or InferenceParameters()
     try:
-        found = predict_keys(
+        rows = predict_keys(
             live.state,
-            wanted,
+            keys,
             live.version,
             missing=parameters.missing,
             ignore_labels=parameters.ignore_labels,
@@ -176,9 +176,9 @@ def infer(name: ModelName, request: InferenceRequest, service: Served) -> Infere
         outputs=[
             Tensor(
                 name=name,
-                shape=[len(found)],
+                shape=[len(rows)],
                 datatype=datatype,
-                data=[row[name] or ("" if datatype == "BYTES" else 0.0) for row in found],
+                data=[row[name] or ("" if datatype == "BYTES" else 0.0) for row in rows],
             )
             for name, datatype in OUTPUTS.items()
         ],

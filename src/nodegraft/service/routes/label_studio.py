@@ -73,9 +73,9 @@ def predict(request: models.TasksToPredict, service: Served) -> models.TaskPredi
     # A task without key has the key None, which no graph has.
     keys: list[Any] = [_key(graph, task) for task in request.tasks]
     # Labelled nodes get predictions too: Label Studio shows annotations beside them.
-    found = predict_keys(live.state, keys, live.version, missing="null")
+    predictions = predict_keys(live.state, keys, live.version, missing="null")
     results = []
-    for classes, confidence in zip(found.top, found.confidence.tolist(), strict=True):
+    for classes, confidence in zip(predictions.top, predictions.confidence.tolist(), strict=True):
         score = confidence if classes else 0.0
         regions = [
             models.PredictedRegion(
@@ -109,8 +109,8 @@ async def train(request: models.AnnotatedTasks, changes: Changes) -> models.Mode
 async def _add_labels(
     changes: ChangeMaker, labels: list[models.TaskLabel], may_move: bool
 ) -> models.ModelVersion:
-    given = {key: (name, time) for key, name, time in labels if None not in (key, name)}
-    version = await changes.version(partial(_label, given, may_move), "Label Studio")
+    named = {key: (name, time) for key, name, time in labels if None not in (key, name)}
+    version = await changes.version(partial(_label, named, may_move), "Label Studio")
     return models.ModelVersion(model_version=str(version.number))
 
 
@@ -122,14 +122,14 @@ def _label(
     # it.
     intent = replace(intent, promote=intent.promote and store.waiting() is None)
     state = store.state(store.newest)
-    given = {key_in(state.graph, str(key)): value for key, value in labels.items()}
+    by_key = {key_in(state.graph, str(key)): value for key, value in labels.items()}
     old = state.labels.owners()
-    new = {key: name for key, (name, _) in given.items() if key not in old}
-    moved = {key: name for key, (name, _) in given.items() if old.get(key, name) != name}
+    new = {key: name for key, (name, _) in by_key.items() if key not in old}
+    moved = {key: name for key, (name, _) in by_key.items() if old.get(key, name) != name}
     if new:
         return store.change(Change("label", {"more": _by_class(new)}), intent=intent)
     if moved and may_move:
-        late = delivered_late(store.history(), {key: given[key][1] for key in moved})
+        late = delivered_late(store.history(), {key: by_key[key][1] for key in moved})
         moved = {key: name for key, name in moved.items() if key not in late}
     if moved and may_move:
         return store.change(Change("relabel", {"classes": _by_class(moved)}), intent=intent)
@@ -157,8 +157,8 @@ def _choice_names(label_config: str) -> tuple[str, str]:
     """
     first, *rest = label_config.split("<!--")
     # Drop comments, which may contain old choices.
-    shown = first + "".join(part.partition("-->")[2] for part in rest)
-    for choices in _CHOICES.finditer(shown):
+    text = first + "".join(part.partition("-->")[2] for part in rest)
+    for choices in _CHOICES.finditer(text):
         attributes = dict(_ATTRIBUTE.findall(choices[1]))
         if attributes.keys() >= {"name", "toName"}:
             return attributes["name"], attributes["toName"]
@@ -168,9 +168,9 @@ def _choice_names(label_config: str) -> tuple[str, str]:
 
 def event_key(times: Iterable[str | None], content: str) -> str | None:
     """Return an idempotency key with the time of an event; None if an annotation has no time."""
-    given = list(times)
-    valid = [time for time in given if time and len(time) <= MAX_TIME and " " not in time]
-    if not given or len(valid) < len(given):
+    all_times = list(times)
+    valid = [time for time in all_times if time and len(time) <= MAX_TIME and " " not in time]
+    if not all_times or len(valid) < len(all_times):
         return None
     # Use the oldest time of the event, so that no newer annotation is ignored later.
     return f"{KEY_PREFIX} {min(valid, key=_sortable)} {content}"

@@ -116,11 +116,11 @@ def nodes(
         advice = "Send ?words=felt+hat, ?key=p7&key=p9 or ?label=hats."
         raise HttpError(422, "invalid_request", message, advice)
     if label:
-        found = list(state.labels[label].all[:limit])
+        keys = list(state.labels[label].all[:limit])
     else:
-        found = [key_in(state.graph, text) for text in key]
-        found = found or store.search(words, limit, live.version)
-    return ReadNodes(**live.fields, nodes=_read(service, live, found))
+        keys = [key_in(state.graph, text) for text in key]
+        keys = keys or store.search(words, limit, live.version)
+    return ReadNodes(**live.fields, nodes=_read(service, live, keys))
 
 
 @READ.get("/neighbours")

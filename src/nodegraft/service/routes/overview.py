@@ -136,7 +136,7 @@ def _summary(service: Service, live: Live) -> Summary:
         nodes=card.graph.nodes,
         key_type="text" if live.state.graph.has_text_keys else "integer",
         nodes_predicted=counts.sampled,
-        held_out=card.held_out.asked,
+        held_out=card.held_out.total,
         accuracy=card.held_out.share,
         world=card.world,
         share_of_known_classes=card.share_of_known_classes,
@@ -146,7 +146,7 @@ def _summary(service: Service, live: Live) -> Summary:
                 labels=known.labels,
                 since=known.since,
                 at=datetime.fromisoformat(made_at[known.since]),
-                held_out=known.held_out.asked,
+                held_out=known.held_out.total,
                 accuracy=known.held_out.share,
                 predicted=counts.classes[known.name].predicted,
                 low_confidence=counts.classes[known.name].uncertain,
@@ -174,8 +174,8 @@ async def draw_map(
 
 def _map(service: Service, live: Live, count: int) -> Map:
     sample = service.maps.get(live.row.graph, lambda: node_map(live.state))
-    drawn = with_more(live.state, sample, count)
-    rows = predict_rows(live.state, drawn.rows, live.version).to_rows()
+    full_map = with_more(live.state, sample, count)
+    rows = predict_rows(live.state, full_map.rows, live.version).to_rows()
     names, shares = ("node", "prediction", "label"), ("confidence", "probability", "known")
     return Map(
         **live.fields,
@@ -186,7 +186,7 @@ def _map(service: Service, live: Live, count: int) -> Map:
                 **{name: row[name] for name in names},
                 **{name: row[name] and round(row[name], 4) for name in shares},
             )
-            for row, (x, y) in zip(rows, drawn.places.round(4).tolist(), strict=True)
+            for row, (x, y) in zip(rows, full_map.places.round(4).tolist(), strict=True)
         ],
     )
 
@@ -198,7 +198,7 @@ async def audit(
     count: Annotated[int, Query(description="Number of labels.", ge=1, le=MAX_LISTED)] = 20,
 ) -> LabelAudit:
     """List labels that are probably wrong; the first audit of a version takes long."""
-    found = await service.responses.get(
+    doubts = await service.responses.get(
         "audit", live.cache_key, lambda: audit_labels(live.state, MAX_LISTED)
     )
-    return LabelAudit(**live.fields, labels=found[:count])
+    return LabelAudit(**live.fields, labels=doubts[:count])

@@ -51,7 +51,8 @@ class PredictRequest(RequestModel):
     """Number of classes for each node, the most probable first."""
 
     min_confidence: float | None = Field(default=None, ge=0.0, le=1.0, examples=[0.9])
-    """Abstain if confidence is lower: `reason` is then `below_confidence`."""
+    """If confidence is lower, predict the lowest ancestor in the class tree that reaches it, with
+    `reason` `ancestor`; abstain if there is none, with `reason` `below_confidence`."""
 
     coverage: float | None = Field(default=None, gt=0.0, lt=1.0, examples=[None])
     """Also return a `set` of classes for each node, which contains its true class with this
@@ -79,31 +80,33 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     """
     if (request.keys is None) == (request.rows is None):
         raise DataError("Send either `keys` or `rows`.")
-    shown: tuple[Any, ...] = live.version, request.top, request.min_confidence
+    options: tuple[Any, ...] = live.version, request.top, request.min_confidence
     if request.rows is not None:
         key = service.store.table_options.get("key", "key")
         rows = request.rows
-        found = predict_new_rows(live.state, rows, *shown, key=key, coverage=request.coverage)
+        predictions = predict_new_rows(
+            live.state, rows, *options, key=key, coverage=request.coverage
+        )
     else:
         keys = request.keys or []
         if request.missing != "error":
             _require_key_type(live.state.graph, keys)
-        found = predict_keys(
+        predictions = predict_keys(
             live.state,
             keys,
-            *shown,
+            *options,
             missing=request.missing,
             ignore_labels=request.ignore_labels,
             coverage=request.coverage,
         )
-    notes = {"sets_note": found.sets_note, "rows_note": found.rows_note}
-    world, vary = {"world": found.world}, {"Vary": "Accept"}
+    notes = {"sets_note": predictions.sets_note, "rows_note": predictions.rows_note}
+    world, vary = {"world": predictions.world}, {"Vary": "Accept"}
     if _prefers_arrow(http.headers.get("Accept", "")):
-        stream = _stream(found, live.fields | world | notes)
+        stream = _stream(predictions, live.fields | world | notes)
         return Response(stream, media_type=ARROW, headers=vary)
     # Use plain rows and pydantic's encoder, because objects for each node, or `json`, make large
     # batches slow.
-    content = to_json(live.fields | world | {"predictions": found.to_rows()} | notes)
+    content = to_json(live.fields | world | {"predictions": predictions.to_rows()} | notes)
     return Response(content, media_type="application/json", headers=vary)
 
 
@@ -123,10 +126,10 @@ def _prefers_arrow(accept: str) -> bool:
     return 0.0 < quality.get(ARROW, 0.0) >= quality.get(next(names, ""), 0.0)
 
 
-def _stream(found: PredictionTable, fields: dict[str, Any]) -> bytes:
+def _stream(predictions: PredictionTable, fields: dict[str, Any]) -> bytes:
     """Return predictions as an Arrow stream."""
     metadata = {"nodegraft": json.dumps(fields)}
-    table, sink = found.to_arrow().replace_schema_metadata(metadata), pa.BufferOutputStream()
+    table, sink = predictions.to_arrow().replace_schema_metadata(metadata), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
@@ -134,8 +137,8 @@ def _stream(found: PredictionTable, fields: dict[str, Any]) -> bytes:
 
 def _require_key_type(graph: Graph, keys: list[Key]) -> None:
     """Refuse a request whose keys all have the wrong type: the caller made a mistake."""
-    wanted = str if graph.has_text_keys else int
-    if keys and not any(isinstance(key, wanted) for key in keys):
+    key_class = str if graph.has_text_keys else int
+    if keys and not any(isinstance(key, key_class) for key in keys):
         own, other = ("text", "integer") if graph.has_text_keys else ("integer", "text")
         raise DataError(
             f"The keys of this graph are of type {own}, and {keys[0]!r} is of type {other}: the "

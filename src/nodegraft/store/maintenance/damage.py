@@ -101,9 +101,9 @@ def record_damage(
     return record
 
 
-def _write_file(path: Path, found: DamageRecord) -> None:
+def _write_file(path: Path, record: DamageRecord) -> None:
     path.unlink(missing_ok=True)
-    path.write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record.to_json(), indent=2) + "\n", encoding="utf-8")
 
 
 def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:

@@ -116,9 +116,9 @@ def _preview(journal: Journal, objects: Objects, keep: int) -> Pruned:
     with journal.connection() as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
-        gone = unneeded(versions, promotions_in(connection), pruned, keep)
-    freed = _free(objects, versions, {*pruned, *gone}, now() - ABANDONED)
-    return _result(versions, pruned, gone, freed)
+        new = unneeded(versions, promotions_in(connection), pruned, keep)
+    freed = _free(objects, versions, {*pruned, *new}, now() - ABANDONED)
+    return _result(versions, pruned, new, freed)
 
 
 def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pruned:
@@ -127,13 +127,13 @@ def _prune(journal: Journal, objects: Objects, keep: int, intent: Intent) -> Pru
     with journal.transaction(alone=True) as connection:
         require_own_place(connection, objects)
         versions, pruned = versions_in(connection), pruned_in(connection)
-        gone = unneeded(versions, promotions_in(connection), pruned, keep)
-        if gone:
+        new = unneeded(versions, promotions_in(connection), pruned, keep)
+        if new:
             last, measures = versions[-1], {"after": versions[-1].measures.get("after", {})}
-            row = (last.number + 1, last.number, "prune", {"versions": gone})
+            row = (last.number + 1, last.number, "prune", {"versions": new})
             who = (intent.author_name, intent.note, now())
             write_rows(connection, Version(*row, *who, **vars(last.names), measures=measures))
-    return _result(versions, pruned, gone, sweep(journal, objects, now() - ABANDONED))
+    return _result(versions, pruned, new, sweep(journal, objects, now() - ABANDONED))
 
 
 def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, StoredFile]:
@@ -172,11 +172,11 @@ def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
         removed |= sweep(journal, objects, abandoned)
         with journal.connection() as connection:
             versions, pruned = versions_in(connection), pruned_in(connection)
-        left = _free(objects, versions, pruned, abandoned)
-        if not left:
+        unused = _free(objects, versions, pruned, abandoned)
+        if not unused:
             return removed
     raise StoreError(
-        f"Not all files are deleted: {len(left)} are left in {objects.place}, as others added "
+        f"Not all files are deleted: {len(unused)} are left in {objects.place}, as others added "
         "versions meanwhile. Run the purge again."
     )
 
@@ -240,9 +240,9 @@ def _parts(objects: Objects, lists: Iterable[str]) -> set[str]:
 def _result(
     versions: Sequence[Version],
     pruned: Collection[int],
-    gone: Sequence[int],
+    new: Sequence[int],
     free: dict[str, StoredFile],
 ) -> Pruned:
-    remaining = [version.number for version in versions if version.number not in {*pruned, *gone}]
+    remaining = [version.number for version in versions if version.number not in {*pruned, *new}]
     size = sum(file.size for file in free.values())
-    return Pruned(tuple(gone), tuple(remaining), len(free), size)
+    return Pruned(tuple(new), tuple(remaining), len(free), size)

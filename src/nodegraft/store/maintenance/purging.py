@@ -69,16 +69,16 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     Args:
         folder: New folder in which a graph on disk is written, in blocks.
     """
-    left, recipe = np.setdiff1d(graph.rows, rows), None
-    kept = np.ones(graph.num_features, dtype=bool)
+    remaining, recipe = np.setdiff1d(graph.rows, rows), None
+    is_used = np.ones(graph.num_features, dtype=bool)
     if isinstance(graph.recipe, FeatureRecipe):
-        recipe, kept = graph.recipe.without_unused(_unused(graph, left))
+        recipe, is_used = graph.recipe.without_unused(_unused(graph, remaining))
     if isinstance(graph._store, MappedStore):
-        return save_mapped(graph, folder, rows=left, columns=kept, recipe=recipe)
+        return save_mapped(graph, folder, rows=remaining, columns=is_used, recipe=recipe)
     smaller = graph.without(rows)
-    if kept.all():
+    if is_used.all():
         return smaller
-    return smaller.with_features(smaller.features(smaller.rows)[:, kept], recipe)
+    return smaller.with_features(smaller.features(smaller.rows)[:, is_used], recipe)
 
 
 def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
@@ -92,15 +92,15 @@ def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
 
 def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
     fresh = make_method(model.name, **model.get_params())
-    taught = labels.taught_rows(graph)
+    rows = labels.training_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
-        return fresh.fit(graph, taught, listener=listener)
+        return fresh.fit(graph, rows, listener=listener)
     # Fit on the classes of the first session and then add the later classes, as in the store's
     # history.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
-    fresh.fit(graph, taught.select(base), listener=listener)
-    fresh.set_labels(graph, taught, labels.sessions, listener=listener)
+    fresh.fit(graph, rows.select(base), listener=listener)
+    fresh.set_labels(graph, rows, labels.sessions, listener=listener)
     return fresh
 
 
@@ -141,7 +141,7 @@ class Purged:
     nodes: int
     """Number of deleted nodes."""
 
-    made: tuple[int, ...]
+    new_versions: tuple[int, ...]
     """Numbers of the refitted versions, which replace the live and the newest version."""
 
     live: int
@@ -192,10 +192,10 @@ class Purge:
         """Refit the live and the newest version without the nodes, and prune all old versions."""
         self.refuse_unknown()
         numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
-        made = [self._made(self._versions[number - 1]) for number in numbers]
-        rows = self._rows(made, intent)
+        versions = [self._refit_version(self._versions[number - 1]) for number in numbers]
+        rows = self._rows(versions, intent)
         first, after = rows[0], self._moves[-1].number + 1
-        struck = self._write(
+        changes = self._write(
             rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
         )
         removed = sweep_all(self._journal, self._objects)
@@ -205,20 +205,20 @@ class Purge:
             tuple(row.number for row in rows),
             first.number,
             tuple(first.detail["versions"]),
-            struck,
+            changes,
             len(removed),
         )
 
-    def _rows(self, made: Sequence[Version], intent: Intent) -> list[Version]:
-        """Return the rows of the refitted versions; the first row lists all old versions as pruned.
+    def _rows(self, versions: Sequence[Version], intent: Intent) -> list[Version]:
+        """Return the rows of the refitted versions; the first also records the prune.
 
         Args:
-            made: Refitted versions, numbered like the versions that they replace.
+            versions: Refitted versions, numbered like the versions that they replace.
         """
         whole = [version.number for version in self._whole]
         at, last = now(), self._versions[-1].number
         rows = []
-        for place, version in enumerate(made):
+        for place, version in enumerate(versions):
             detail = {
                 "nodes": len(self._keys),
                 "instead_of": version.number,
@@ -230,7 +230,7 @@ class Purge:
             rows.append(note_without(row, self._keys))
         return rows
 
-    def _made(self, version: Version) -> Version:
+    def _refit_version(self, version: Version) -> Version:
         """Refit a version without the purged nodes; the result keeps the version number."""
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
@@ -244,32 +244,32 @@ class Purge:
     def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:
         if version.texts is None:
             return None
-        left = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
-        return NodeTexts.of(self._states.texts(version.texts).at(left))
+        rows = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
+        return NodeTexts.of(self._states.texts(version.texts).at(rows))
 
-    def _write(self, made: Sequence[Version], move: Promotion) -> int:
+    def _write(self, versions: Sequence[Version], move: Promotion) -> int:
         """Write the new rows and remove node keys from old ones, in one transaction.
 
         Args:
-            made: Rows of the refitted versions.
+            versions: Rows of the refitted versions.
             move: Promotion of the new live version.
 
         Returns:
             Number of old rows from which node keys were removed.
         """
         known: list[Version | Promotion] = [*self._versions, *self._moves]
-        struck: list[Version | Promotion] = [
+        new: list[Version | Promotion] = [
             *(version_without(version, self._keys) for version in self._versions),
             *(note_without(move, self._keys) for move in self._moves),
         ]
-        changed = [new for old, new in zip(known, struck, strict=True) if new != old]
+        changed = [row for old, row in zip(known, new, strict=True) if row != old]
         with self._journal.transaction(alone=True) as connection:
-            names = (name for row in made for name in row.names.all)
-            found = [*versions_in(connection), *promotions_in(connection)]
-            if found != known or self._objects.lacks(names):
+            names = (name for row in versions for name in row.names.all)
+            old = [*versions_in(connection), *promotions_in(connection)]
+            if old != known or self._objects.lacks(names):
                 raise StoreError("The store has changed meanwhile. Nothing was purged: try again.")
             erase_on_delete(connection)
-            write_rows(connection, *made, move)
+            write_rows(connection, *versions, move)
             rewrite_rows(connection, changed)
             rewrite_audit(connection, lambda text: text_without(text, self._keys))
         return len(changed)
@@ -281,25 +281,25 @@ class Purge:
         """
         with self._journal.connection() as connection:
             require_own_place(connection, self._objects)
-        left = set(self._keys)
+        unknown = set(self._keys)
         for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
-            listed = list(left)
+            listed = list(unknown)
             places = self._states.graph(name).node_keys.find(listed)
-            left = {key for key, place in zip(listed, places, strict=True) if place < 0}
-            if not left:
+            unknown = {key for key, place in zip(listed, places, strict=True) if place < 0}
+            if not unknown:
                 return
-        struck = {
-            key: [version_without(version, {key}) for version in self._versions] for key in left
+        others = {
+            key: [version_without(version, {key}) for version in self._versions] for key in unknown
         }
-        left = {key for key in left if struck[key] == self._versions}
-        if not left:
+        unknown = {key for key in unknown if others[key] == self._versions}
+        if not unknown:
             return
-        if left == self._keys:
+        if unknown == self._keys:
             # An earlier purge of these nodes may have been interrupted, so complete it.
             sweep_all(self._journal, self._objects)
             erase_free_space(self._journal.engine)
-        shown = ", ".join(map(repr, sorted(left, key=str)[:5]))
+        text = ", ".join(map(repr, sorted(unknown, key=str)[:5]))
         raise StoreError(
-            f"No version and no history entry of this store names {shown}. If a purge of it was "
+            f"No version and no history entry of this store names {text}. If a purge of it was "
             "interrupted, it is complete now."
         )

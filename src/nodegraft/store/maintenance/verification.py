@@ -172,8 +172,8 @@ class Verifier:
         whole = [version for version in checked.versions if version.number not in checked.pruned]
         needed = _needed(whole)
         known: set[str] = set()
-        for done, (name, versions) in enumerate(needed.items()):
-            self._listener.step("verify objects", done, len(needed))
+        for number, (name, versions) in enumerate(needed.items()):
+            self._listener.step("verify objects", number, len(needed))
             self._object(objects, name, _numbers(versions), known)
         self._listener.step("verify objects", len(needed), len(needed))
         self._unnamed(objects, names, known)
@@ -323,8 +323,8 @@ def _removed(path: Path, place: Path) -> str:
         else:
             # Delete all files of the layer, because they can only be used together.
             shutil.rmtree(path.parent)
-    done = "delete it" if path.exists() else "it was removed"
-    return f"{done}: it is derived data and is computed again when needed"
+    advice = "delete it" if path.exists() else "it was removed"
+    return f"{advice}: it is derived data and is computed again when needed"
 
 
 def _is_damaged_cache(path: Path, place: Path) -> bool | None:

@@ -53,9 +53,9 @@ class GraphObjects:
         """Write a graph; return the name of its object, and the stored graph.
 
         Args:
-            parent: Graph of this store that it grew from; None if it did not grow. If the parent is
-                on disk, only the new rows are written, unless they are more than a sixteenth of the
-                graph.
+            parent: Stored graph from which the new graph grew; None if it did not grow. If the
+                parent is on disk, only the new rows are written, unless they are more than a
+                sixteenth of the graph.
         """
         store = graph._store
         base = None if parent is None or graph.is_settled else _name_of_base(parent)

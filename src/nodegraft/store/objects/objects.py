@@ -172,10 +172,10 @@ class Objects:
 
     def names_in(self, names: Iterable[str]) -> set[str]:
         """Return the names of all files of the given objects, including the objects themselves."""
-        found: set[str] = set()
+        files: set[str] = set()
         for name in set(names):
-            found |= {name, *self._listed(name)[0].values()}
-        return found
+            files |= {name, *self._listed(name)[0].values()}
+        return files
 
     def lacks(self, names: Iterable[str]) -> bool:
         """Return whether any file of the given objects is missing."""

@@ -117,10 +117,12 @@ class States:
                 f"{error} Fit the newest version again with `nodegraft refit`, then make it live "
                 "with `nodegraft promote`."
             ) from error
-        if {name: set(keys) for name, keys in labels.taught.items()} != {
+        if {name: set(keys) for name, keys in labels.training.items()} != {
             name: set(keys.tolist()) for name, keys in model.labels_.items()
         }:
-            raise CheckpointError("The model of this version was taught by other labels than it.")
+            raise CheckpointError(
+                "The model of this version was trained on other labels than those of the version."
+            )
         return State(self.graph(names.graph), labels, model)
 
     def unlearned(self, names: StateNames) -> State:
@@ -140,13 +142,13 @@ class States:
             most: Approximate maximum number of rows, because rows take memory.
             until: Called every few thousand rows; the work stops when it returns true.
         """
-        done = Cleared()
+        cleared = Cleared()
         # Start with the latest state, because rows that are recomputed for an earlier graph are not
         # reused by graphs that grew from it.
         for state in reversed(list(self._states.values())):
-            more = clear_stale(state.graph, most - done.rows, until)
-            done = Cleared(done.rows + more.rows, done.seconds + more.seconds)
-        return done
+            more = clear_stale(state.graph, most - cleared.rows, until)
+            cleared = Cleared(cleared.rows + more.rows, cleared.seconds + more.seconds)
+        return cleared
 
     def class_names(self, labels: str) -> list[str]:
         """Return the class names of stored labels, without reading their nodes."""
@@ -210,10 +212,10 @@ def rank(words: str, key: Key, text: str) -> int | None:
     if name.startswith(words):
         return EXACT if name == words else PREFIX
     content = f" {name} {text.casefold()}"
-    wanted = words.split()
-    if not all(word in content for word in wanted):
+    terms = words.split()
+    if not all(word in content for word in terms):
         return None
-    return WORD_START if all(f" {word}" in content for word in wanted) else ANYWHERE
+    return WORD_START if all(f" {word}" in content for word in terms) else ANYWHERE
 
 
 def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> list[Key]:
@@ -223,10 +225,10 @@ def best_matches(words: str, nodes: Iterable[tuple[Key, str]], limit: int) -> li
         words: Query words with blanks between them; case is ignored.
         nodes: Key and text of each node.
     """
-    wanted = " ".join(words.casefold().split())
+    phrase = " ".join(words.casefold().split())
     lists: list[list[Key]] = [[], [], [], []]
     for key, text in nodes:
-        place = rank(wanted, key, text)
+        place = rank(phrase, key, text)
         # Continue the search after the limit is reached, because a later node may match better.
         if place is not None and len(lists[place]) < limit:
             lists[place].append(key)

@@ -59,8 +59,8 @@ def rewrite_audit(connection: sa.Connection, change: Callable[[str], str]) -> No
     for entry in audit_entries(connection):
         note, detail = change(entry.note), _changed(entry.detail, change)
         if (note, detail) != (entry.note, entry.detail):
-            wanted = sa.update(AUDIT).where(AUDIT.c.number == entry.number)
-            connection.execute(wanted.values(note=note, detail=detail))
+            update = sa.update(AUDIT).where(AUDIT.c.number == entry.number)
+            connection.execute(update.values(note=note, detail=detail))
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 from nodegraft.analysis.version import PRUNING, Promotion, Version
 from nodegraft.base.errors import StoreChangedError, StoreError, UnfinishedStoreError
 from nodegraft.base.extras import extra
-from nodegraft.store.versions.database import connected, unreachable
+from nodegraft.store.versions.database import connect, unreachable
 from nodegraft.store.versions.row_digests import LOCK_ONLY
 
 with extra("store", package="sqlalchemy", purpose="A store"):
@@ -69,7 +69,7 @@ class Journal:
     """
 
     def __init__(self, url: str | sa.URL, create: bool = False) -> None:
-        self.engine = connected(url, create)
+        self.engine = connect(url, create)
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -86,11 +86,11 @@ class Journal:
         Args:
             number: Number of the version; None for the newest.
         """
-        wanted = sa.select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
+        query = sa.select(VERSIONS).order_by(VERSIONS.c.number.desc()).limit(1)
         if number is not None:
-            wanted = wanted.where(VERSIONS.c.number == number)
+            query = query.where(VERSIONS.c.number == number)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(wanted).mappings().first()
+            row = connection.execute(query).mappings().first()
             newest = connection.execute(sa.select(sa.func.max(VERSIONS.c.number))).scalar()
         if row is None:
             if newest is None:
@@ -117,9 +117,11 @@ class Journal:
 
     def version_for(self, key: str) -> Version | None:
         """Return the version that the request with this key made; None if there is none."""
-        asked = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
+        key_column = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(sa.select(VERSIONS).where(asked == key)).mappings().first()
+            row = (
+                connection.execute(sa.select(VERSIONS).where(key_column == key)).mappings().first()
+            )
             return None if row is None else Version(**in_utc(row))
 
     def promotions(self) -> list[Promotion]:
@@ -238,8 +240,8 @@ def heads_in(connection: sa.Connection) -> Heads:
     """Return the live version and the newest one."""
     last = sa.select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
     live, newest = connection.execute(last).scalar(), newest_in(connection)
-    wanted = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
-    rows = {row["number"]: row for row in connection.execute(wanted).mappings()}
+    query = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
+    rows = {row["number"]: row for row in connection.execute(query).mappings()}
     return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
 
 
@@ -253,8 +255,8 @@ def promotions_in(connection: sa.Connection) -> list[Promotion]:
 @readable_rows()
 def pruned_in(connection: sa.Connection) -> dict[int, Version]:
     """Return the number of each pruned version -> version of its prune or purge."""
-    wanted = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
-    rows = connection.execute(wanted).mappings()
+    query = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
+    rows = connection.execute(query).mappings()
     pruning = [Version(**in_utc(row)) for row in rows]
     return {number: version for version in pruning for number in version.detail["versions"]}
 

@@ -103,9 +103,11 @@ def _digest(
     """
     last, digest = (0, "") if before is None else (before["last"], before["digest"])
     arguments: tuple[Any, ...] = (last,) if table in APPENDED else (f"{PREFIX}%",)
-    chosen = "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
+    condition = (
+        "number > ? ORDER BY number" if table in APPENDED else "name NOT LIKE ? ORDER BY name"
+    )
     # No SQL injection is possible: both inserted parts are constants of this file.
-    for row in database.execute(f"SELECT * FROM {table} WHERE {chosen}", arguments):  # noqa: S608
+    for row in database.execute(f"SELECT * FROM {table} WHERE {condition}", arguments):  # noqa: S608
         content = json.dumps([digest, *row], default=repr).encode()
         digest = hashlib.sha256(content).hexdigest()
         last = row[0] if table in APPENDED else 0

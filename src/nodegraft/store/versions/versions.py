@@ -100,27 +100,27 @@ class Versions:
             number: Number of the version; None for the candidate.
             only_waiting: Whether to refuse a version that is not waiting for review.
         """
-        chosen = self.candidate if number is None else self.journal.version(number)
+        version = self.candidate if number is None else self.journal.version(number)
         if not only_waiting:
-            return self._add_promotion(chosen.number, "promote", intent)
+            return self._add_promotion(version.number, "promote", intent)
         heads = self.journal.heads()
-        if chosen != heads.candidate:
+        if version != heads.candidate:
             newest = heads.newest
             raise StoreError(
-                f"Version {chosen.number} was not promoted: it is not waiting for review. The "
+                f"Version {version.number} was not promoted: it is not waiting for review. The "
                 f"newest version is {newest.number} ({newest.action} by {newest.by}, "
                 f"{newest.at:%Y-%m-%d %H:%M} UTC)."
             )
 
         def confirm(connection: "Connection") -> None:
             newest = newest_in(connection)
-            if newest != chosen.number:
+            if newest != version.number:
                 raise StoreChangedError(
-                    f"Version {chosen.number} was not promoted: version {newest} was made "
+                    f"Version {version.number} was not promoted: version {newest} was made "
                     "meanwhile."
                 )
 
-        return self._add_promotion(chosen.number, "promote", intent, confirm)
+        return self._add_promotion(version.number, "promote", intent, confirm)
 
     def rollback(self, intent: Intent) -> Promotion:
         """Make the previously live version live again."""
@@ -248,7 +248,7 @@ def diff_measures(diff: "Preview") -> dict[str, Any]:
     return {
         "before": diff.before.to_json(),
         "after": diff.after.to_json(),
-        "asked": diff.asked,
+        "asked": diff.num_compared,
         "new": diff.new.to_json(),
         "flipped": diff.flipped,
         "warnings": diff.warnings(),

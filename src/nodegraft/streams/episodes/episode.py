@@ -90,10 +90,10 @@ def nway_episodes(
     """
     while True:
         names = generator.permutation(labels.classes)[:ways].tolist()
-        drawn = {
+        parts = {
             name: split_support_query(labels[name], shots, queries, generator) for name in names
         }
         yield Episode(
-            tasks=(NodeLabels({name: support for name, (support, _) in drawn.items()}),),
-            query=NodeLabels({name: query for name, (_, query) in drawn.items()}),
+            tasks=(NodeLabels({name: support for name, (support, _) in parts.items()}),),
+            query=NodeLabels({name: query for name, (_, query) in parts.items()}),
         )

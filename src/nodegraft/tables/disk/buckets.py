@@ -42,8 +42,8 @@ class Buckets:
     ) -> None:
         folder.mkdir(parents=True)
         self._folder, self._dtype, self._by, self._most = folder, dtype, by, most
-        wanted = max(0, -(-expected // most) - 1).bit_length()
-        self._shift = bits - min(wanted, bits, _MOST_FILES)
+        parts = max(0, -(-expected // most) - 1).bit_length()
+        self._shift = bits - min(parts, bits, _MOST_FILES)
         self._count, self._start = 1 << (bits - self._shift), start
 
     def add(self, records: Records) -> None:
@@ -76,21 +76,21 @@ class Buckets:
             start = self._start + (place << self._shift)
             file = self._file(place)
             file.touch()
-            held = file.stat().st_size // self._dtype.itemsize
-            if held > self._most and self._shift:
-                yield from self._divided(file, start, held).parts()
+            size = file.stat().st_size // self._dtype.itemsize
+            if size > self._most and self._shift:
+                yield from self._divided(file, start, size).parts()
             else:
                 yield start, start + (1 << self._shift), np.fromfile(file, self._dtype)
             file.unlink()
 
-    def _divided(self, file: Path, start: int, held: int) -> "Buckets":
+    def _divided(self, file: Path, start: int, size: int) -> "Buckets":
         finer = Buckets(
             file.with_suffix(""),
             self._dtype,
             by=self._by,
             bits=self._shift,
             most=self._most,
-            expected=held,
+            expected=size,
             start=start,
         )
         with file.open("rb") as source:

@@ -14,6 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
+from nodegraft.base.problems import Problems
 from nodegraft.graph.disk.mapped import Manifest
 from nodegraft.graph.disk.mapped_keys import MappedKeys
 from nodegraft.graph.keys import KeyType
@@ -31,11 +32,12 @@ from nodegraft.tables.disk.keys import mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
-from nodegraft.tables.read import Tables, repeated_keys
+from nodegraft.tables.read import Tables, raise_problems, repeated_keys
 from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
@@ -60,7 +62,7 @@ def build_graph(
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
     encoder: str | Iterable[str] = TFIDF,
-    min_documents: int = 3,
+    min_documents: int = FEWEST_DOCUMENTS,
     stop_words: Literal["english"] | None = None,
     recipe: FeatureRecipe | None = None,
     repair: bool = False,
@@ -103,7 +105,7 @@ def build_graph(
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
     check_key_type(key_type)
-    chosen = FeatureChoice.of(
+    choice = FeatureChoice.of(
         text=text,
         features=features,
         categories=categories,
@@ -123,24 +125,24 @@ def build_graph(
         "key_type": key_type,
         "columns": columns,
         "directed": one_way,
-        "chosen": chosen.to_json(),
+        "chosen": choice.to_json(),
         "delimiter": delimiter,
     }
     # Use half of the limit, because a table batch and the records to sort are in memory at once.
     memory //= 2
-    table = stream_source(nodes, "nodes", memory, (*chosen.text_columns, key), delimiter)
-    joined = None
+    table = stream_source(nodes, "nodes", memory, (*choice.text_columns, key), delimiter)
+    edge_table = None
     if edges is not None:
-        joined = stream_source(edges, "edges", memory, columns.texts, delimiter)
-    chosen = chosen.expanded(table, (key, LABEL))
+        edge_table = stream_source(edges, "edges", memory, columns.texts, delimiter)
+    choice = choice.expanded(table, (key, LABEL))
     # Check column names before the slow steps, so that a wrong name is reported immediately.
-    require_columns([(table, (key, *chosen.columns)), (joined, columns)])
+    require_columns([(table, (key, *choice.columns)), (edge_table, columns)])
     if not len(table):
         key_column(table, key)
-    table, joined = in_one_key_type([(table, (key,)), (joined, columns.ends)], key_type)
+    table, edge_table = in_one_key_type([(table, (key,)), (edge_table, columns.ends)], key_type)
     try:
         build = _Build(BuildFolder(Path(folder), request), table, key, memory, repair, listener)
-        return build.run(chosen, joined, columns, one_way)
+        return build.run(choice, edge_table, columns, one_way)
     except OSError as error:
         raise CheckpointError(
             f"{folder} cannot be written: {error}. Run the same build again to resume."
@@ -176,33 +178,40 @@ class _Build:
 
     def run(
         self,
-        chosen: FeatureChoice,
+        choice: FeatureChoice,
         edges: SourceTable | None,
         columns: EdgeColumns,
         directed: bool | Iterable[str],
     ) -> Tables:
         """Run all unfinished build steps, then open the finished graph."""
-        folder = self._folder
-        keys = folder.finished("keys") or self._write_keys()
+        folder, problems = self._folder, Problems()
+        keys = self._reported(folder.finished("keys") or self._write_keys())
         self._table = self._table.without(np.array(keys.document["dropped"], dtype=np.int64))
-        self._report(keys)
-        found, recipe = mapped_keys(folder, keys.arrays), self._recipe(chosen)
-        features = folder.finished("features") or self._write_features(recipe, found)
-        self._report(features)
-        joined = folder.finished("edges") or self._write_edges(found, edges, columns, directed)
-        report = self._report(joined, joined.document["num_edges"], recipe.num_features)
-        arrays = {**keys.arrays, **features.arrays, **joined.arrays}
-        relations = tuple(joined.document["relations"])
-        sizes = len(found), recipe.num_features
+        node_keys = mapped_keys(folder, keys.arrays)
+        # Run all steps before any error is raised, so that it lists the problems of all tables.
+        with problems.collect():
+            recipe = self._recipe(choice)
+            features = self._reported(
+                folder.finished("features") or self._write_features(recipe, node_keys)
+            )
+        with problems.collect():
+            edge_step = self._reported(
+                folder.finished("edges") or self._write_edges(node_keys, edges, columns, directed)
+            )
+        raise_problems(problems, self._findings, self._repair)
+        count = len(self._table), edge_step.document["num_edges"], recipe.num_features
+        report = DataReport(*count, tuple(self._findings))
+        report.require_usable(self._repair)
+        arrays = {**keys.arrays, **features.arrays, **edge_step.arrays}
+        relations = tuple(edge_step.document["relations"])
+        sizes = len(node_keys), recipe.num_features
         folder.close(Manifest(*sizes, relations, recipe.content_hash, arrays))
         return Tables(load_graph(folder.place), report)
 
-    def _report(self, step: Step, edges: int = 0, features: int = 0) -> DataReport:
-        """Add the findings of a build step to the report, and check whether data is usable."""
+    def _reported(self, step: Step) -> Step:
+        """Add the findings of a build step to the report; return the step."""
         self._findings += [Finding(*finding.values()) for finding in step.document["findings"]]
-        report = DataReport(len(self._table), edges, features, tuple(self._findings))
-        report.require_usable(self._repair)
-        return report
+        return step
 
     def _write_keys(self) -> Step:
         arrays, repeated = self._keys_of(self._table)
@@ -210,7 +219,6 @@ class _Build:
         if repeated.size:
             named = mapped_keys(self._folder, arrays).array_at(repeated)
             findings = repeated_keys(self._table, self._key, repeated, named)
-            DataReport(len(self._table), 0, 0, tuple(findings)).require_usable(self._repair)
             arrays, _ = self._keys_of(self._table.without(repeated))
         return self._finish("keys", arrays, findings, dropped=repeated.tolist())
 
@@ -218,11 +226,11 @@ class _Build:
         batches = (stored_keys(batch, self._key) for batch in table.batches(self._key))
         return write_keys(self._folder, batches, len(table), self._memory, self._listener)
 
-    def _recipe(self, chosen: FeatureChoice) -> FeatureRecipe:
+    def _recipe(self, choice: FeatureChoice) -> FeatureRecipe:
         place = self._folder.place / RECIPE
         if not self._folder.finished("recipe"):
             shutil.rmtree(place, ignore_errors=True)
-            write_bundle(place, *chosen.fitted(self._table, self._key).state())
+            write_bundle(place, *choice.fitted(self._table, self._key).state())
             self._folder.finish("recipe", {}, {})
         return FeatureRecipe.from_state(*read_bundle(place))
 
@@ -239,11 +247,11 @@ class _Build:
     ) -> Step:
         expected = 0 if table is None else len(table)
         sorter = EdgeSorter(self._folder, len(keys), columns, directed, self._memory, expected)
-        done = 0
+        number = 0
         for batch in () if table is None else table.batches(*filter(None, columns)):
             sorter.add(read_edges(batch, columns, keys))
-            done += len(batch)
-            self._listener.step("edges", done, expected)
+            number += len(batch)
+            self._listener.step("edges", number, expected)
         arrays, relations, num_edges, findings = sorter.write()
         return self._finish("edges", arrays, findings, relations=relations, num_edges=num_edges)
 

@@ -73,8 +73,8 @@ class AdjacencyWriter:
             records: Entries of these rows by field, in any order; duplicates are merged.
             start: Number of the first of these rows, in the numbering of the records.
         """
-        given = {part: records[part] for part in ("weights", "directions") if part in self._parts}
-        entries = Entries(records["rows"] - start, records["columns"], **given)
+        values = {part: records[part] for part in ("weights", "directions") if part in self._parts}
+        entries = Entries(records["rows"] - start, records["columns"], **values)
         ends, columns, weights, directions = compressed(entries, rows, self._num_nodes)
         self.isolated += int((np.diff(ends) == 0).sum())
         self._parts["indptr"].add(ends[1:].astype(np.int64) + self.entries)
@@ -132,20 +132,20 @@ class EdgeSorter:
             expected=2 * expected,
         )
         self._numbers, self._counts = dict[str, int](), dict[str, int]()
-        self._given = self._loops = 0
+        self._rows_read = self._loops = 0
         self._findings = list[Finding]()
 
-    def add(self, given: GivenEdges) -> None:
+    def add(self, edges: GivenEdges) -> None:
         """Append a batch of edges to the unsorted files on disk."""
-        self._findings += given.findings
-        self._given += given.source.size
-        for name, some in given.kinds.items():
+        self._findings += edges.findings
+        self._rows_read += edges.source.size
+        for name, some in edges.kinds.items():
             if some.size:
-                self._add(name, given, slice(None) if len(given.kinds) == 1 else some)
+                self._add(name, edges, slice(None) if len(edges.kinds) == 1 else some)
 
-    def _add(self, name: str, given: GivenEdges, some: Any) -> None:
-        source, target = given.source[some], given.target[some]
-        weights = None if given.weights is None else narrowed(given.weights[some])[0]
+    def _add(self, name: str, edges: GivenEdges, some: Any) -> None:
+        source, target = edges.source[some], edges.target[some]
+        weights = None if edges.weights is None else narrowed(edges.weights[some])[0]
         directions = None
         if self._directed:
             leads = self._directed is True or name in self._directed
@@ -186,7 +186,9 @@ class EdgeSorter:
                 for name, writer in by_type.items():
                     writer.add(records[records["kind"] == self._numbers[name]], start, rows)
         distinct = sum(writer.distinct_edges for writer in by_type.values())
-        odd = oddities(told=self._given, loops=self._loops, kept=distinct, alone=merged.isolated)
+        odd = oddities(
+            num_rows=self._rows_read, loops=self._loops, distinct=distinct, alone=merged.isolated
+        )
         arrays = {name: array for writer in writers for name, array in writer.close().items()}
         return arrays, names, merged.entries // 2, gathered(self._findings) + odd
 

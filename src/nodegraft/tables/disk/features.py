@@ -26,14 +26,14 @@ def write_features(
     listener: Listener,
 ) -> tuple[Written, list[Finding]]:
     """Encode and write the features of each node; return the written arrays and the findings."""
-    findings, writer, done = list[Finding](), FeatureWriter(folder), 0
+    findings, writer, number = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
-        batch_keys: Any = _KeysFrom(keys, done)
+        batch_keys: Any = _KeysFrom(keys, number)
         encoded = recipe.encode(batch, batch_keys)
         findings += encoded.findings
         writer.add(stored_features(encoded.matrix))
-        done += len(batch)
-        listener.step("features", done, len(table))
+        number += len(batch)
+        listener.step("features", number, len(table))
     return writer.close(), gathered(findings)
 
 

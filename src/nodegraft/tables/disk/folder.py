@@ -64,8 +64,8 @@ class BuildFolder:
             return None
         # Skip the last line if it cannot be parsed: an interrupted build may have written only a
         # part of it.
-        done = filter(None, map(_parsed, lines[1:]))
-        return {line["step"]: Step(_stored(line["arrays"]), line["document"]) for line in done}
+        steps = filter(None, map(_parsed, lines[1:]))
+        return {line["step"]: Step(_stored(line["arrays"]), line["document"]) for line in steps}
 
     def _begin(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)

@@ -83,9 +83,9 @@ def _in_row_order(
     listener: Listener,
 ) -> Written:
     """Write keys in row order, and add their hashes to the buckets of the index."""
-    writers, done = dict[str, ArrayWriter](), 0
+    writers, number = dict[str, ArrayWriter](), 0
     for keys in batches:
-        rows = np.arange(done, done := done + len(keys))
+        rows = np.arange(number, number := number + len(keys))
         index.add(_records(index_hashes(keys), rows))
         if isinstance(keys, PackedTexts):
             order.add(_records(text_hashes(keys.encoded()), rows))
@@ -99,7 +99,7 @@ def _in_row_order(
             if not writers:
                 writers = {"integers": folder.writer("keys.integers", np.int64)}
             writers["integers"].add(keys)
-        listener.step("keys", done, count)
+        listener.step("keys", number, count)
     if "letters" in writers:
         writers["letters"].add(padding(writers["letters"].length))
     return {f"keys.{part}": writer.close() for part, writer in writers.items()}
@@ -127,10 +127,10 @@ def _repeated(records: Records, keys: Stored) -> NDArray[np.int64]:
     alike = np.zeros(hashes.size, dtype=bool)
     alike[1:] = hashes[1:] == hashes[:-1]
     alike[:-1] |= alike[1:]
-    rows, seen, repeated = records["row"][alike], set[str | int](), []
+    rows, known, repeated = records["row"][alike], set[str | int](), []
     values = keys.at(rows) if isinstance(keys, PackedTexts) else keys[rows].tolist()
     for row, key in zip(rows.tolist(), values, strict=True):
-        if key in seen:
+        if key in known:
             repeated.append(row)
-        seen.add(key)
+        known.add(key)
     return np.array(repeated, dtype=np.int64)

@@ -58,15 +58,15 @@ def save_mapped(
         written, _keys(graph.node_keys, rows_to_save), rows_to_save.size, MEMORY, SILENT
     )
     features, width = _write_features(written, graph, rows_to_save, columns)
-    joined, places = graph, rows_to_save
+    source_graph, places = graph, rows_to_save
     if edges_of is not None:
-        joined, places = edges_of, _rows_in(edges_of, graph, rows_to_save)
-    edges = _write_edges(written, joined, places)
+        source_graph, places = edges_of, _rows_in(edges_of, graph, rows_to_save)
+    edges = _write_edges(written, source_graph, places)
     if isinstance(how, FeatureRecipe):
         write_bundle(folder / RECIPE, *how.state())
     known = how.content_hash if isinstance(how, FeatureRecipe) else None
     arrays = {**keys, **features, **edges}
-    written.close(Manifest(rows_to_save.size, width, joined.relations, known, arrays))
+    written.close(Manifest(rows_to_save.size, width, source_graph.relations, known, arrays))
     return load_graph(folder)
 
 

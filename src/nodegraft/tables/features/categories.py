@@ -33,8 +33,8 @@ class CategoryColumn(ColumnEncoder):
     @classmethod
     def fit(cls, table: SourceTable, column: str) -> "CategoryColumn":
         """Fit a one-hot encoder on a category column of a table."""
-        given = (value for batch in table.batches(column) for value in batch.texts(column))
-        values = sorted({value for value in given if value is not None})
+        texts = (value for batch in table.batches(column) for value in batch.texts(column))
+        values = sorted({value for value in texts if value is not None})
         if not 0 < len(values) <= MOST_VALUES:
             raise DataError(
                 f"Column {column!r} of {table.place} has {len(values):,} different values; a "
@@ -44,30 +44,32 @@ class CategoryColumn(ColumnEncoder):
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
         """Return a one-hot row for each table row."""
-        given = table.text_column(self.column).combine_chunks()
+        values = table.text_column(self.column).combine_chunks()
         known = pa.array(self.values, pa.large_string())
-        found = pc.index_in(given, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
-        is_missing = given.is_null().to_numpy(zero_copy_only=False)
-        rows, shape = np.flatnonzero(found >= 0), (len(given), len(self.values))
-        matrix = csr_array((np.ones(rows.size, dtype=np.float32), (rows, found[rows])), shape=shape)
-        missing, new = np.flatnonzero(is_missing), np.flatnonzero((found < 0) & ~is_missing)
+        places = pc.index_in(values, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
+        is_missing = values.is_null().to_numpy(zero_copy_only=False)
+        rows, shape = np.flatnonzero(places >= 0), (len(values), len(self.values))
+        matrix = csr_array(
+            (np.ones(rows.size, dtype=np.float32), (rows, places[rows])), shape=shape
+        )
+        missing, new = np.flatnonzero(is_missing), np.flatnonzero((places < 0) & ~is_missing)
         findings = (
             *finding(f"nodes without {self.column!r}", missing.size, keys[missing[:3]]),
             *finding(
                 f"nodes with a new value of {self.column!r}, treated as missing",
                 new.size,
-                [given[row].as_py() for row in new[:3]],
+                [values[row].as_py() for row in new[:3]],
             ),
         )
         return Encoded(matrix, findings)
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "CategoryColumn":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "CategoryColumn":
         """Return an encoder that encodes only some of the values.
 
         Args:
-            kept: Boolean mask of the values to keep.
+            is_kept: Boolean mask of the values to keep.
         """
-        return CategoryColumn(self.column, tuple(compress(self.values, kept)))
+        return CategoryColumn(self.column, tuple(compress(self.values, is_kept)))
 
     @property
     def feature_names(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from nodegraft.base.errors import ParameterError
 from nodegraft.tables.columns import SourceTable, column_names
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.features.text import FEWEST_DOCUMENTS, refuse_unused_options
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import matching
 
@@ -27,7 +28,7 @@ class FeatureChoice:
     encoder: tuple[str, ...] = (TFIDF,)
     """Names of the text encoders."""
 
-    min_documents: int = 3
+    min_documents: int = FEWEST_DOCUMENTS
     """Minimum number of nodes whose text has a word; rarer words are left out."""
 
     stop_words: Literal["english"] | None = None
@@ -48,7 +49,8 @@ class FeatureChoice:
         categories: str | Iterable[str],
         recipe: FeatureRecipe | None,
         encoder: str | Iterable[str],
-        **words: Any,
+        min_documents: int,
+        stop_words: Literal["english"] | None,
     ) -> "FeatureChoice":
         """Check the user's arguments; return them as a choice.
 
@@ -59,27 +61,38 @@ class FeatureChoice:
                 features, if no other column is named.
             recipe: Existing feature recipe, instead of column names.
             encoder: Name of a text encoder, or several names.
-            words: Values of the fields ``min_documents`` and ``stop_words``.
+            min_documents: Minimum number of nodes whose text has a word.
+            stop_words: ``"english"`` to leave out the most common English words.
         """
-        words["encoder"] = column_names(encoder) or (TFIDF,)
+        encoders = column_names(encoder) or (TFIDF,)
         texts, numbers, values = map(column_names, (text, features, categories))
         is_named = bool(texts or numbers or values)
         if recipe is not None:
             if not isinstance(recipe, FeatureRecipe):
                 raise ParameterError(f"A recipe is a nodegraft.FeatureRecipe, not {recipe!r}.")
-            if is_named or words["encoder"] != (TFIDF,):
+            if is_named or encoders != (TFIDF,):
                 raise ParameterError(
                     "A recipe says which columns become features, and by which text encoder: name "
                     "none beside it."
                 )
-        elif not texts and words["encoder"] != (TFIDF,):
+        elif not texts and encoders != (TFIDF,):
             raise ParameterError(
                 "A text encoder needs columns of text: give text=… (--text) beside encoder=… "
                 "(--encoder)."
             )
-        elif not is_named and features is not None:
-            return cls(texts, ("features",), values, by_default=True, **words)
-        return cls(texts, numbers, values, recipe=recipe, **words)
+        if recipe is not None or not texts or TFIDF not in encoders:
+            refuse_unused_options(min_documents, stop_words)
+        by_default = recipe is None and not is_named and features is not None
+        return cls(
+            texts,
+            ("features",) if by_default else numbers,
+            values,
+            encoders,
+            min_documents,
+            stop_words,
+            recipe,
+            by_default,
+        )
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -93,8 +106,8 @@ class FeatureChoice:
             excluded: Names of columns that globs must not match, such as key and label columns.
         """
 
-        def found(wanted: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(matching(wanted, table.column_names, excluded))
+        def found(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(matching(columns, table.column_names, excluded))
 
         return replace(
             self,

@@ -12,7 +12,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
-from nodegraft.tables.features.text import joined
+from nodegraft.tables.features.text import joined_texts
 from nodegraft.tables.features.text_encoders import SAME, LoadedEncoder
 
 BATCH = 1024
@@ -60,7 +60,7 @@ class EmbeddedText(ColumnEncoder):
             keys: Node key of each row, shown in findings.
             together: Names of all text encoders of the recipe, for error messages.
         """
-        texts = joined(table, self.columns)
+        texts = joined_texts(table, self.columns)
         places = {text: place for place, text in enumerate(dict.fromkeys(filter(str.strip, texts)))}
         different, vectors = list(places), list[NDArray[np.float32]]()
         for start in range(0, len(different), BATCH):
@@ -74,10 +74,10 @@ class EmbeddedText(ColumnEncoder):
             listener.step("encode texts", min(start + BATCH, len(different)), len(different))
         # Append a row of zeros, which index -1 selects for missing texts.
         rows = np.concatenate([*vectors, np.zeros_like(self.fingerprint[:1])])
-        found = np.array([places.get(text, -1) for text in texts], dtype=np.int64)
-        missing = np.flatnonzero(found < 0)
+        positions = np.array([places.get(text, -1) for text in texts], dtype=np.int64)
+        missing = np.flatnonzero(positions < 0)
         what = "nodes whose text is missing"
-        return Encoded(rows[found], tuple(finding(what, missing.size, keys[missing[:3]])))
+        return Encoded(rows[positions], tuple(finding(what, missing.size, keys[missing[:3]])))
 
     def _same_encoder(self, together: Sequence[str]) -> LoadedEncoder:
         """Load the text encoder; raise an error if it is not the model of the fit."""

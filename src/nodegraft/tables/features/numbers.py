@@ -82,9 +82,9 @@ def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:
     findings: list[Finding] = []
     for name in columns:
         odd, column = table.odd_numbers(name), table.column(name)
-        shown = table.examples(odd, (repr(column[place].as_py()) for place in odd[:3]))
+        examples = table.examples(odd, (repr(column[place].as_py()) for place in odd[:3]))
         what, where = "nodes with a value that is not a number", table.where(name)
-        findings += finding(what, odd.size, shown, "treated as missing", where=where)
+        findings += finding(what, odd.size, examples, "treated as missing", where=where)
     return findings
 
 
@@ -93,9 +93,9 @@ def _infinite(
 ) -> list[Finding]:
     rows = np.flatnonzero(infinite.any(axis=1))
     named = [name for place, name in enumerate(columns) if infinite[:, place].any()]
-    shown = table.examples(rows, keys[rows[:3]])
+    examples = table.examples(rows, keys[rows[:3]])
     what, where = "nodes with infinite numbers", table.where(*named)
-    return finding(what, rows.size, shown, "treated as missing", where=where)
+    return finding(what, rows.size, examples, "treated as missing", where=where)
 
 
 def _moments(table: SourceTable, column: str) -> tuple[float, float]:

@@ -23,7 +23,13 @@ from nodegraft.tables.features.embedded import EmbeddedText
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
 from nodegraft.tables.features.lists import ListColumn
 from nodegraft.tables.features.numbers import NumberColumns
-from nodegraft.tables.features.text import TextColumns, TextVectoriser, joined
+from nodegraft.tables.features.text import (
+    FEWEST_DOCUMENTS,
+    TextColumns,
+    TextVectoriser,
+    joined_texts,
+    refuse_unused_options,
+)
 from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.node_texts import NodeTexts
 
@@ -69,7 +75,7 @@ class FeatureRecipe:
         features: str | Iterable[str] = (),
         categories: str | Iterable[str] = (),
         encoder: str | Iterable[str] = TFIDF,
-        min_documents: int = 3,
+        min_documents: int = FEWEST_DOCUMENTS,
         stop_words: Literal["english"] | None = None,
     ) -> "FeatureRecipe":
         """Fit encoders on a node table.
@@ -88,15 +94,17 @@ class FeatureRecipe:
                 words.
         """
         source = table if isinstance(table, SourceTable) else read_source(table, "nodes")
-        texts, given = column_names(text), column_names(features)
-        lists = [name for name in given if is_list(source.column(name))]
-        numbers = tuple(name for name in given if name not in lists)
+        texts, numeric, names = column_names(text), column_names(features), column_names(encoder)
+        if not texts or TFIDF not in names:
+            refuse_unused_options(min_documents, stop_words)
+        lists = [name for name in numeric if is_list(source.column(name))]
+        numbers = tuple(name for name in numeric if name not in lists)
         encoders: list[ColumnEncoder] = []
         problems = Problems()
         with problems.collect():
             if texts:
                 words = TextVectoriser(min_documents, stop_words=stop_words)
-                encoders += _text_encoders(source, texts, column_names(encoder), words)
+                encoders += _text_encoders(source, texts, names, words)
         with problems.collect():
             if numbers:
                 encoders.append(NumberColumns.fit(source, numbers))
@@ -205,15 +213,15 @@ class FeatureRecipe:
         Args:
             unused: Boolean mask of the features that are 0 for all nodes.
         """
-        kept, encoders, start = ~unused, list[ColumnEncoder](), 0
+        is_kept, encoders, start = ~unused, list[ColumnEncoder](), 0
         for encoder in self.encoders:
             own = slice(start, start := start + len(encoder.feature_names))
             if isinstance(encoder, TextColumns | CategoryColumn):
-                encoders.append(encoder.keeping(kept[own]))
+                encoders.append(encoder.keeping(is_kept[own]))
             else:
-                kept[own] = True
+                is_kept[own] = True
                 encoders.append(encoder)
-        return FeatureRecipe(tuple(encoders), self.scales), kept
+        return FeatureRecipe(tuple(encoders), self.scales), is_kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
         """Return a short text for each row, for display; None if no column is text.
@@ -221,21 +229,23 @@ class FeatureRecipe:
         Args:
             table: Table with the columns of the recipe.
         """
-        columns = [one.columns for one in self.encoders if isinstance(one, _OF_TEXT)]
-        return NodeTexts.of(joined(table, columns[0])) if columns else None
+        columns = [encoder.columns for encoder in self.encoders if isinstance(encoder, _OF_TEXT)]
+        return NodeTexts.of(joined_texts(table, columns[0])) if columns else None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns that the recipe reads, without duplicates."""
-        several = [one.columns for one in self.encoders if isinstance(one, _OF_SEVERAL)]
-        single = [one.column for one in self.encoders if isinstance(one, _OF_ONE)]
+        several = [encoder.columns for encoder in self.encoders if isinstance(encoder, _OF_SEVERAL)]
+        single = [encoder.column for encoder in self.encoders if isinstance(encoder, _OF_ONE)]
         return tuple(dict.fromkeys((*chain(*several), *single)))
 
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Names of the columns that are read as text from a CSV file."""
-        texts = [one.columns for one in self.encoders if isinstance(one, _OF_TEXT)]
-        values = [one.column for one in self.encoders if isinstance(one, CategoryColumn)]
+        texts = [encoder.columns for encoder in self.encoders if isinstance(encoder, _OF_TEXT)]
+        values = [
+            encoder.column for encoder in self.encoders if isinstance(encoder, CategoryColumn)
+        ]
         return (*chain(*texts), *values)
 
     @property

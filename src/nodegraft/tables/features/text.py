@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.tables.columns import SourceTable
@@ -25,6 +25,20 @@ WORD = r"(?u)[^\W\d_]{2,}"
 """Regular expression of a word: two or more letters of any script. Digits are excluded because they
 say little about a topic.
 """
+
+
+FEWEST_DOCUMENTS = 3
+"""Default of ``min_documents``."""
+
+
+def refuse_unused_options(min_documents: int, stop_words: str | None) -> None:
+    """Refuse options of TF-IDF that differ from their defaults, where no TF-IDF is computed."""
+    if (min_documents, stop_words) != (FEWEST_DOCUMENTS, None):
+        raise ParameterError(
+            "min_documents=… (--min-documents) and stop_words=… are options of the text encoder "
+            "tfidf, which is not used here: leave them out, or give columns of text (--text) and "
+            "encoder='tfidf' (--encoder tfidf)."
+        )
 
 
 class TextVectoriser:
@@ -43,7 +57,7 @@ class TextVectoriser:
 
     def __init__(
         self,
-        min_documents: int = 3,
+        min_documents: int = FEWEST_DOCUMENTS,
         use_idf: bool = True,
         stop_words: Literal["english"] | None = None,
     ) -> None:
@@ -105,18 +119,18 @@ class TextVectoriser:
         """Return an unfitted vectoriser with the same options."""
         return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "TextVectoriser":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "TextVectoriser":
         """Return a vectoriser with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Boolean mask of the words to keep; at least one word must be kept.
+            is_kept: Boolean mask of the words to keep; at least one word must be kept.
         """
-        if not kept.any():
+        if not is_kept.any():
             raise DataError("No word would be left.")
         arrays, document = self.state()
-        words = list(compress(self.words, kept))
+        words = list(compress(self.words, is_kept))
         return self.from_state(
-            {name: array[kept] for name, array in arrays.items()}, {**document, "words": words}
+            {name: array[is_kept] for name, array in arrays.items()}, {**document, "words": words}
         )
 
     @property
@@ -178,23 +192,23 @@ class TextColumns(ColumnEncoder):
         Args:
             vectoriser: Unfitted vectoriser, which this call fits.
         """
-        parts = (joined(batch, columns) for batch in table.batches(*columns))
+        parts = (joined_texts(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
     def encode(self, table: SourceTable, keys: NDArray[Any]) -> Encoded:
         """Return a TF-IDF row for each table row."""
-        matrix = self.vectoriser.transform(joined(table, self.columns))
+        matrix = self.vectoriser.transform(joined_texts(table, self.columns))
         empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
         what = "nodes whose text is missing or has no known word"
         return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
-    def keeping(self, kept: NDArray[np.bool_]) -> "TextColumns":
+    def keeping(self, is_kept: NDArray[np.bool_]) -> "TextColumns":
         """Return an encoder with only some of the words, whose IDF weights do not change.
 
         Args:
-            kept: Boolean mask of the words to keep.
+            is_kept: Boolean mask of the words to keep.
         """
-        return TextColumns(self.columns, self.vectoriser.keeping(kept))
+        return TextColumns(self.columns, self.vectoriser.keeping(is_kept))
 
     @property
     def feature_names(self) -> list[str]:
@@ -212,7 +226,7 @@ class TextColumns(ColumnEncoder):
         return cls(tuple(document["columns"]), TextVectoriser.from_state(arrays, document))
 
 
-def joined(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
+def joined_texts(table: SourceTable, columns: tuple[str, ...]) -> list[str]:
     """Join the texts of several columns to one text per row; missing texts count as empty."""
     parts = [[text or "" for text in table.texts(name)] for name in columns]
     return [" ".join(row) for row in zip(*parts, strict=True)]

@@ -128,10 +128,10 @@ def _loaded(name: str, load: Callable[[], Encode]) -> Encode:
     try:
         return load()
     except ModuleNotFoundError as error:
-        wanted = "'nodegraft[encoders]'" if package == WORDLLAMA else package
+        requirement = "'nodegraft[encoders]'" if package == WORDLLAMA else package
         raise MissingExtraError(
             f"Text encoder {name!r} cannot be loaded: {error}. Install its package: "
-            f"pip install {wanted}"
+            f"pip install {requirement}"
         ) from error
     except Exception as error:
         # Catch all exceptions, because the package may raise any kind for a missing model or a

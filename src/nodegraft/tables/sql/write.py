@@ -51,11 +51,29 @@ def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> N
         _write_sqlalchemy(target, rows, first.schema, replace)
 
 
-def _taken(place: DatabasePlace) -> DataError:
-    return DataError(
-        f"The {place.scheme} database already has a table {place.selection!r}: choose another "
-        "name, or replace it with replace=True (--replace)."
-    )
+def _check_replaceable(
+    place: DatabasePlace, name: str, existing: Iterable[str], replace: bool
+) -> None:
+    """Refuse to write a table that exists, unless it may be replaced and is no table of a store.
+
+    Args:
+        place: Table as the user wrote it.
+        name: Name of the table without its schema.
+        existing: Names of all tables of the schema.
+        replace: Whether the user allows to replace the table.
+    """
+    names = {other.lower() for other in existing}
+    if name.lower() not in names:
+        return
+    if not replace:
+        raise DataError(
+            f"The {place.scheme} database already has a table {place.selection!r}: choose another "
+            "name, or replace it with replace=True (--replace)."
+        )
+    if name.lower() in STORE_TABLES and {"versions", "promotions"} <= names:
+        raise DataError(
+            f"The table {place.selection!r} belongs to a nodegraft store: choose another name."
+        )
 
 
 def _write_duckdb(place: DatabasePlace, rows: Iterator[Any], schema: Any, replace: bool) -> None:
@@ -64,12 +82,13 @@ def _write_duckdb(place: DatabasePlace, rows: Iterator[Any], schema: Any, replac
         connection.begin()
         connection.register("_nodegraft_rows", schema.empty_table())
         table_schema, _, table = place.selection.rpartition(".")
-        found = connection.execute(
-            "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND schema_name = ?",
-            [table, table_schema or "main"],
-        ).fetchone()
-        if found[0] and not replace:
-            raise _taken(place)
+        # A name such as a.b is a table of the schema a or of the database a.
+        names = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE ? IN (schema_name, database_name)",
+            [table_schema.rpartition(".")[2] or "main"],
+        ).fetchall()
+        # DuckDB opens SQLite files, too, so the tables may be those of a store.
+        _check_replaceable(place, table, (found for (found,) in names), replace)
         create = "CREATE OR REPLACE" if replace else "CREATE"
         connection.execute(f"{create} TABLE {name} AS FROM _nodegraft_rows")
         for part in rows:
@@ -89,14 +108,8 @@ def _write_sqlalchemy(
         table = sa.Table(name, sa.MetaData(), *columns, schema=table_schema or None)
         inspector = sa.inspect(connection)
         if inspector.has_table(name, schema=table.schema):
-            if not replace:
-                raise _taken(place)
-            others = inspector.get_table_names(schema=table.schema)
-            if name.lower() in STORE_TABLES and {"versions", "promotions"} <= set(others):
-                raise DataError(
-                    f"The table {place.selection!r} belongs to a nodegraft store: choose another "
-                    "name."
-                )
+            names = [name, *inspector.get_table_names(schema=table.schema)]
+            _check_replaceable(place, name, names, replace)
             table.drop(connection)
         table.create(connection)
         for part in rows:

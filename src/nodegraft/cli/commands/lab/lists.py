@@ -68,10 +68,10 @@ def list_methods() -> Output[Methods]:
     """List all methods, their optional capabilities, and their papers."""
     from nodegraft.model.registry import REGISTRY
 
-    found = {name: REGISTRY.get(name) for name in REGISTRY.names()}
+    classes = {name: REGISTRY.get(name) for name in REGISTRY.names()}
     methods = [
         Method(name, method.summary, sorted(method.capabilities()), method.citation)
-        for name, method in found.items()
+        for name, method in classes.items()
     ]
     return Output(Methods(methods), (methods_table(methods),))
 

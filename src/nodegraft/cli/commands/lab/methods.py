@@ -43,9 +43,9 @@ def tune(
     from nodegraft.lab.runners.search import Search, best, search, trials_so_far
 
     torch.set_num_threads(1)
-    wanted, file = Search.read(plan), plan.with_suffix(".json")
+    search_plan, file = Search.read(plan), plan.with_suffix(".json")
     if dry_run:
-        return Output(Tuning(str(file), [], []), (_rehearsals_to_run(wanted, file, runs),))
+        return Output(Tuning(str(file), [], []), (_rehearsals_to_run(search_plan, file, runs),))
     WriteOnceFolder(plan.parent).check_writable()
 
     load = cache(lambda name: load_dataset(name, data))  # Read each dataset only once.
@@ -56,22 +56,22 @@ def tune(
         summary = job.run(loaded, job.stream(loaded)).document["summary"]
         return float(summary["harmonic_mean"])
 
-    found = [
+    trials = [
         Trial(dataset, trial.score, trial.parameters)
-        for dataset, trial in search(wanted, file, score)
+        for dataset, trial in search(search_plan, file, score)
     ]
     edges = [
         f"{dataset}: the best {name}, {value}, is at the edge of its list: extend the list and "
         "the number of trials, and run this again."
-        for dataset, trials in trials_so_far(wanted, file).items()
-        for name, value in wanted.at_edge(best(trials).parameters).items()
+        for dataset, trials in trials_so_far(search_plan, file).items()
+        for name, value in search_plan.at_edge(best(trials).parameters).items()
     ]
     text = [
         f"{trial.dataset}  {percent(trial.score)}  "
         + ", ".join(f"{name}={value}" for name, value in trial.parameters.items())
-        for trial in found
+        for trial in trials
     ]
-    return Output(Tuning(str(file), found, edges), (*text, *edges, line(f"trials: {file}")))
+    return Output(Tuning(str(file), trials, edges), (*text, *edges, line(f"trials: {file}")))
 
 
 def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
@@ -79,14 +79,14 @@ def _rehearsals_to_run(plan: "Search", place: Path, runs: str) -> str:
     from nodegraft.lab.benchmark.job import Estimates
     from nodegraft.lab.runners.search import trials_so_far
 
-    done = trials_so_far(plan, place)
+    trials = trials_so_far(plan, place)
     jobs = [
         job
-        for dataset, trials in done.items()
+        for dataset, trials in trials.items()
         for values in plan.untried(trials)
         for job in plan.jobs(dataset, values)
     ]
-    finished = len(plan.seeds) * sum(len(trials) for trials in done.values())
+    finished = len(plan.seeds) * sum(len(trials) for trials in trials.values())
     counts = len(jobs), finished, len(jobs) + finished
     return suite_status(place.stem, counts, *Estimates(read_documents(runs)).total(jobs))
 

@@ -32,12 +32,12 @@ def results(
     from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an optional extra
 
     terminal.stage(f"reading records in {runs}")
-    found = query_records(runs, sql or OVERVIEW)
-    text: tuple[RenderableType, ...] = (query_table(found),)
-    if sql is None and not found.num_rows:
+    result = query_records(runs, sql or OVERVIEW)
+    text: tuple[RenderableType, ...] = (query_table(result),)
+    if sql is None and not result.num_rows:
         text += ("There is no strict run with default settings: query others with --sql.",)
-    rows = [] if terminal.format == "table" else found.to_pylist()
-    return Output(QueryResult(rows), text, tables=[found])
+    rows = [] if terminal.format == "table" else result.to_pylist()
+    return Output(QueryResult(rows), text, tables=[result])
 
 
 @command
@@ -79,7 +79,7 @@ def matrix(
     ]
     anytime, backward = anytime_accuracy(accuracies), backward_transfer(accuracies)
     value = AccuracyMatrix(record.run, anytime, float(accuracies[-1].mean()), backward, rows)
-    shown = [
+    shares = [
         {
             name: share if name == "session" or share is None else round(100 * share, 1)
             for name, share in row.items()
@@ -88,7 +88,7 @@ def matrix(
     ]
     transfer = "" if backward is None else f", backward transfer {points(backward)}"
     text = (
-        query_table(pa.Table.from_pylist(shown)),
+        query_table(pa.Table.from_pylist(shares)),
         f"Accuracy in %. Mean over groups: anytime {percent(anytime)}, last session "
         f"{percent(value.last_accuracy)}{transfer}.",
     )

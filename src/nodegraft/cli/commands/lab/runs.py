@@ -171,13 +171,13 @@ def bench(
     from nodegraft.lab.benchmark.suite import Suite
 
     terminal.stage("reading records")
-    wanted, records = Suite.read(suite), read_documents(out)
+    plan, records = Suite.read(suite), read_documents(out)
     estimates, failed = Estimates(records), failed_keys(out)
-    missing = list({entry.job.key: entry.job for entry in wanted.missing(records)}.values())
+    missing = list({entry.job.key: entry.job for entry in plan.missing(records)}.values())
     to_run = [job for job in missing if retry_failed or job.key not in failed]
-    _check(wanted, to_run, data)
-    total = len(wanted.entries)
-    title, (seconds, unknown) = wanted.title or suite.stem, estimates.total(to_run)
+    _check(plan, to_run, data)
+    total = len(plan.entries)
+    title, (seconds, unknown) = plan.title or suite.stem, estimates.total(to_run)
     status = suite_status(title, (len(to_run), total - len(missing), total), seconds, unknown)
     value = SuiteRun(
         title=title,
@@ -190,7 +190,7 @@ def bench(
     )
     if dry_run:
         return Output(value, (status,))
-    handle = _tracker(mlflow, wanted, records)
+    handle = _tracker(mlflow, plan, records)
     if not to_run:
         return Output(value, (status,))
     terminal.pause()
@@ -249,14 +249,14 @@ def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) ->
 
 
 def _tracker(
-    address: str | None, wanted: "Suite", records: Sequence[Mapping[str, Any]]
+    address: str | None, plan: "Suite", records: Sequence[Mapping[str, Any]]
 ) -> Callable[["JobEvent"], None]:
     if address is None:
         return lambda event: None
     from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an optional extra
 
     tracker = MlflowTracker(address)
-    for _, record in wanted.with_records(records):
+    for _, record in plan.with_records(records):
         if record is not None:
             tracker.log(record)
     return tracker.handle

@@ -60,21 +60,21 @@ def propagate(
     """
     if hops < 1:
         raise ParameterError(f"hops must be at least 1, and is {hops}.")
-    kept = view.kept_layers(folder)
-    if kept is None:
+    layers = view.kept_layers(folder)
+    if layers is None:
         raise ParameterError(
             "Layers are kept for whole graphs, in a folder: a graph in memory has none of its "
             "own, so name one (folder=...)."
         )
     adjacency, features = view._adjacency, in_one_piece(view._store.feature_matrix)
     bounds, computed = block_bounds(adjacency, features, block_bytes), 0
-    roots, layer = kept.roots(adjacency), _single_precision(kept, features, bounds)
+    roots, layer = layers.roots(adjacency), _single_precision(layers, features, bounds)
     for power in range(1, hops + 1):
-        work = LayerWork(adjacency, roots, layer, kept.files(power, bounds))
+        work = LayerWork(adjacency, roots, layer, layers.files(power, bounds))
         layer, count = fill_layer(work, executor, listener, f"hop {power}")
         check_matrix(layer)
         computed += count
-    return Propagation(kept, computed)
+    return Propagation(layers, computed)
 
 
 def fill_layer(
@@ -91,12 +91,12 @@ def fill_layer(
     return work.target.fill(lambda some: run(replace(work, blocks=tuple(some))), listener, stage)
 
 
-def _single_precision(kept: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
+def _single_precision(folder: OperatorFolder, features: Matrix, bounds: list[int]) -> Matrix:
     """Return features in float32; if they are dense float16, store the converted copy on disk."""
     check_matrix(features)
     if is_sparse(features) or features.dtype == np.float32:
         return features
-    target = kept.files(0, bounds)
+    target = folder.files(0, bounds)
     return target.fill(
         lambda blocks: (
             target.put(block, features[slice(*target.between(block))]) for block in blocks
@@ -122,8 +122,8 @@ def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
 
     The result is None if they are incomplete.
     """
-    kept = view.kept_layers()
-    return None if kept is None else kept.encoded(network, len(network.maps) - 1).matrix()
+    layers = view.kept_layers()
+    return None if layers is None else layers.encoded(network, len(network.maps) - 1).matrix()
 
 
 def encode(
@@ -152,8 +152,8 @@ def encode(
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
     """
-    kept = view.kept_layers(folder)
-    if kept is None:
+    layers = view.kept_layers(folder)
+    if layers is None:
         raise ParameterError(
             "Embeddings are kept for whole graphs as they were built, in a folder: a graph in "
             "memory has none of its own, so name one (folder=...)."
@@ -162,25 +162,25 @@ def encode(
         raise ParameterError(
             f"The network takes {network.features} features, and the graph has {view.num_features}."
         )
-    last = kept.encoded(network, len(network.maps) - 1)
+    last = layers.encoded(network, len(network.maps) - 1)
     computed = 0
     if last.matrix() is None:
         try:
-            computed = _layers(view, network, kept, executor, block_bytes, listener)
+            computed = _layers(view, network, layers, executor, block_bytes, listener)
         except (FileNotFoundError, NodegraftError):
             # Ignore the error if another process completed the last layer and deleted the earlier
             # ones.
             if last.matrix() is None:
                 raise
     for number in range(len(network.maps) - 1):
-        shutil.rmtree(kept.encoded(network, number).place, ignore_errors=True)
+        shutil.rmtree(layers.encoded(network, number).place, ignore_errors=True)
     return Encoded(last.place, computed)
 
 
 def _layers(
     view: GraphView,
     network: RowNetwork,
-    kept: OperatorFolder,
+    folder: OperatorFolder,
     executor: BlockExecutor | None,
     block_bytes: int | None,
     listener: Listener,
@@ -194,10 +194,10 @@ def _layers(
         # Count rows of sparse features, too, because they are copied for the first map.
         widest = max(widest, nbytes(features) // (4 * max(view.num_nodes, 1)))
     room = np.broadcast_to(np.float32(0), (view.num_nodes, widest))
-    own = replace(kept, place=kept.place / network.name)
-    bounds, roots = own.agreed(block_bounds(edges, room, block_bytes)), kept.roots(edges)
+    own = replace(folder, place=folder.place / network.name)
+    bounds, roots = own.agreed_bounds(block_bounds(edges, room, block_bytes)), folder.roots(edges)
     first, *others = network.maps
-    target = LayerFiles(kept.encoded(network, 0), bounds)
+    target = LayerFiles(folder.encoded(network, 0), bounds)
     layer, computed = target.fill(
         lambda some: (
             target.put(block, first(features[slice(*target.between(block))])) for block in some
@@ -206,7 +206,7 @@ def _layers(
         "layer 0",
     )
     for number, row_map in enumerate(others, start=1):
-        files = LayerFiles(kept.encoded(network, number), bounds)
+        files = LayerFiles(folder.encoded(network, number), bounds)
         work = LayerWork(edges, roots, layer, files, then=row_map)
         layer, count = fill_layer(work, executor, listener, f"layer {number}")
         computed += count

@@ -268,8 +268,8 @@ class LayerFiles:
             # Delete a journal if there is no file with rows, because its blocks no longer exist.
             (self.place / JOURNAL).unlink(missing_ok=True)
             self.rows.begin()
-        done = self.done()
-        return [block for block in range(self.num_blocks) if block not in done]
+        finished = self.done()
+        return [block for block in range(self.num_blocks) if block not in finished]
 
     def _note(self, block: int) -> None:
         # Start with a line break, because a crash may have truncated the last line.

@@ -72,7 +72,7 @@ class OperatorFolder:
             bounds: Number of the first row of each block, followed by the number of rows; used only
                 if the folder has no bounds yet.
         """
-        return layer_rows.LayerFiles(self._rows(power), self.agreed(bounds))
+        return layer_rows.LayerFiles(self._rows(power), self.agreed_bounds(bounds))
 
     def encoded(self, network: RowNetwork, number: int) -> layer_rows.DenseRows:
         """Return the files of one layer of a network.
@@ -109,7 +109,7 @@ class OperatorFolder:
             raise layer_rows.damaged_layer(path, "its type or shape has changed")
         return mapped
 
-    def agreed(self, bounds: list[int]) -> tuple[int, ...]:
+    def agreed_bounds(self, bounds: list[int]) -> tuple[int, ...]:
         """Return the block bounds, which all layers in this folder share.
 
         Args:

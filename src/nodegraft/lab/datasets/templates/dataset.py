@@ -215,8 +215,8 @@ def _data_folder(root: str | Path | None) -> Path:
 
 
 def _cache_folder(cache: str | Path | None) -> Path:
-    chosen = cache or os.environ.get(CACHE_VARIABLE)
-    return Path(chosen) if chosen else Path.home() / ".cache" / "nodegraft"
+    folder = cache or os.environ.get(CACHE_VARIABLE)
+    return Path(folder) if folder else Path.home() / ".cache" / "nodegraft"
 
 
 def _write(loaded: LoadedDataset, place: Path) -> None:

@@ -98,11 +98,11 @@ def task_label(names: tuple[str, ...], session: int, limit: int) -> str:
     count = f"({len(names)} class{'es' if len(names) > 1 else ''})"
     if session == 0:
         return f"base {count}"
-    shown = [shorten(name, CLASS_LENGTH) for name in names]
-    label = f"session {session}: {', '.join(shown)}"
-    while len(label) > limit and len(shown) > 1:
-        shown.pop()
-        label = f"session {session}: {', '.join(shown)}, … {count}"
+    texts = [shorten(name, CLASS_LENGTH) for name in names]
+    label = f"session {session}: {', '.join(texts)}"
+    while len(label) > limit and len(texts) > 1:
+        texts.pop()
+        label = f"session {session}: {', '.join(texts)}, … {count}"
     return label
 
 
@@ -124,8 +124,8 @@ def _rows(attention: Attention) -> list[ClassBars]:
     rows = []
     for name, weights in attention.nodes.items():
         ordered = sorted(weights.items(), key=lambda item: -item[1])
-        drawn = ordered if len(ordered) <= 2 * ENDS else ordered[:ENDS] + ordered[-ENDS:]
-        bars = tuple((shorten(key, KEY_LENGTH), weight) for key, weight in drawn)
+        ends = ordered if len(ordered) <= 2 * ENDS else ordered[:ENDS] + ordered[-ENDS:]
+        bars = tuple((shorten(key, KEY_LENGTH), weight) for key, weight in ends)
         rows.append(ClassBars(name, len(ordered), bars, equal_weight=1 / sizes[name]))
     return rows
 
@@ -219,8 +219,8 @@ def _prepare(axes: Axes, largest: float, lines: float) -> None:
 
 
 def _draw_bars(axes: Axes, centres: list[float], weights: list[float], equal_weight: float) -> None:
-    # Weights are 32-bit floats. Tolerate rounding errors, so that equal weights are not drawn as
-    # small.
+    # Weights are 32-bit floats. Tolerate rounding errors, so that a weight equal to `equal_weight`
+    # does not get the colour of smaller weights.
     colours = [LESS if weight < equal_weight * (1 - 1e-5) else MORE for weight in weights]
     axes.barh(centres, weights, height=0.7, color=colours)
     axes.vlines(equal_weight, centres[0] - 0.5, centres[-1] + 0.5, color="black", linewidth=0.8)

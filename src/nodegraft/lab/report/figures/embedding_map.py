@@ -119,6 +119,6 @@ def _purity(nodes: Sequence[Point], known: bool) -> str:
     places = np.array([(point["x"], point["y"]) for point in nodes])
     names = np.array([point["class"] for point in nodes])
     _, near = cKDTree(places).query(places, k=2)
-    chosen = np.array([(point["session"] == 0) == known for point in nodes])
+    is_member = np.array([(point["session"] == 0) == known for point in nodes])
     same = names[near[:, 1]] == names
-    return f"{100 * same[chosen].mean():.0f} %"
+    return f"{100 * same[is_member].mean():.0f} %"

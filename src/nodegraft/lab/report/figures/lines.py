@@ -149,10 +149,10 @@ def accuracies_by_size(
         fixed: Size that is fixed: "shots" or "ways".
         fixed_size: Value of the fixed size; runs with another value are left out.
     """
-    chosen = [run for run in runs if run["setting"][fixed] == fixed_size]
-    sizes = sorted({run["setting"][varied] for run in chosen})
+    matching = [run for run in runs if run["setting"][fixed] == fixed_size]
+    sizes = sorted({run["setting"][varied] for run in matching})
     return {
-        size: groups.summary_values([run for run in chosen if run["setting"][varied] == size])
+        size: groups.summary_values([run for run in matching if run["setting"][varied] == size])
         for size in sizes
     }
 

@@ -164,9 +164,9 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
     size = (WIDTH, LARGE_ROW * len(graphs) + LARGE_MARGIN)
     figure, axes = panel("After the last session", "macro accuracy, %", size=size)
     papers = [PAPERS_METHOD] if PAPERS_METHOD in recommendation.names else []
-    shown = groups.unique([recommendation.winner, recommendation.runner_up, *papers])
+    names = groups.unique([recommendation.winner, recommendation.runner_up, *papers])
     marks: dict[str, dict[str, Any]] = {}
-    for name in shown:
+    for name in names:
         style = styles.get(name, DEFAULT_STYLE)
         marker_size = 8.0 if name == recommendation.winner else 6.0
         marks[name] = {"marker": style.marker, "color": style.colour, "markersize": marker_size}
@@ -176,9 +176,9 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
         accuracies = {name: 100 * groups.mean(own) for name, own in runs.items()}
         rest = [accuracies[name] for name in accuracies if name not in marks]
         axes.plot(rest, [row] * len(rest), "|", color=GREY, markersize=7)
-        for name in reversed(shown):
+        for name in reversed(names):
             axes.plot(accuracies[name], row, linestyle="", **marks[name])
-        parts.append(f"{dataset}: {', '.join(f'{n} {accuracies[n]:.1f} %' for n in shown)}")
+        parts.append(f"{dataset}: {', '.join(f'{n} {accuracies[n]:.1f} %' for n in names)}")
     name_rows(axes, graphs)
     axes.set_xlim(0.0, 100.0)
     handles = [axes.plot([], [], linestyle="", label=n, **mark)[0] for n, mark in marks.items()]

@@ -58,10 +58,10 @@ def highlighted_methods(groups: Groups) -> list[str]:
     counts = run_counts(groups)
     frequent = [name for name in best if 2 * counts[name] > max(counts.values(), default=0)]
     if len(frequent) >= MOST_HIGHLIGHTED:
-        chosen = {*best[: MOST_HIGHLIGHTED - 1], PAPERS_METHOD}
+        names = {*best[: MOST_HIGHLIGHTED - 1], PAPERS_METHOD}
     else:
-        chosen = {*frequent, *[name for name in best if name not in frequent][:1]}
-    return [name for name in counts if name in chosen]
+        names = {*frequent, *[name for name in best if name not in frequent][:1]}
+    return [name for name in counts if name in names]
 
 
 def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = ()) -> Styles:
@@ -110,16 +110,16 @@ def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] 
     """
     merged = merge_settings(groups)
     highlighted = unique([*highlighted_methods(merged), *highlighted_methods(groups)])
-    drawn = {name for _, name, _ in (*merged, *groups)}
-    shown = {
+    names = {name for _, name, _ in (*merged, *groups)}
+    own_styles = {
         name: style
         for name, style in styles.items()
-        if name in drawn and (style.is_coloured or name in highlighted)
+        if name in names and (style.is_coloured or name in highlighted)
     }
-    taken = {style.colour for style in shown.values()}
-    free = [_style(place) for place, colour in enumerate(PALETTE) if colour not in taken]
-    lacking = [name for name in highlighted if name in variants and name not in shown]
-    return shown | dict(zip(lacking, free, strict=False))
+    colours = {style.colour for style in own_styles.values()}
+    free = [_style(place) for place, colour in enumerate(PALETTE) if colour not in colours]
+    lacking = [name for name in highlighted if name in variants and name not in own_styles]
+    return own_styles | dict(zip(lacking, free, strict=False))
 
 
 def _style(place: int) -> LineStyle:

@@ -40,8 +40,9 @@ class HAGOptions(ValuatorOptions):
     """Scale of class weights: as in the paper, or multiplied by the number of classes."""
 
     tla_goal: Literal["small-loss", "large-loss"] = "small-loss"
-    """Training goal of task-level attention: to decrease the loss as in the paper, which gives easy
-    tasks the most weight, or to increase it, which gives hard tasks the most weight."""
+    """Whether task-level attention is trained to decrease the loss, as in the paper, or to increase
+    it. It then gives the most weight to easy or to hard tasks, respectively.
+    """
 
 
 @dataclass(frozen=True)
