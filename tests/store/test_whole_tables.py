@@ -9,7 +9,6 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.table_changes import TableChanges, TablePreview, TableSizes
@@ -200,7 +199,7 @@ def test_edges_stay_unless_they_are_removed_on_purpose(mapped: bool, tmp_path: P
     assert set(after) == {"cites", "like"}
     for kind, entries in after.items():
         assert entries == {one for one in before[kind] if not gone & {one[0], one[1]}}
-    assert isinstance(store.graph()._store, MappedStore) == mapped
+    assert store.graph().is_on_disk == mapped
     assert store.predict(["new"], version=2).predictions
     bare = store.sync(pa.Table.from_pylist(rows), False)
     assert store.graph().num_edges == 0

@@ -18,6 +18,7 @@ from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, Rows, row_numbers
 from nodegraft.graph.edges.operator import Neighbourhood, Operator
@@ -175,6 +176,11 @@ class GraphView:
     def identity(self) -> object:
         """Object that is the same for all views of a graph, because they have equal row numbers."""
         return self._store
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether arrays of the graph are mapped from files, so that it may exceed memory."""
+        return isinstance(self._store, MappedStore)
 
     @property
     def array_cache(self) -> ArrayCache:
@@ -406,7 +412,7 @@ class GraphView:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
         return self._cache.propagated(hops).rows(self.positions(rows))
 
-    def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
+    def layer_folder(self, folder: Path | None = None) -> OperatorFolder | None:
         """Return the folder on disk that stores propagated features.
 
         Args:
@@ -415,7 +421,7 @@ class GraphView:
         Returns:
             None if there is no folder, or if the view is a part of the graph.
         """
-        return self._cache.kept_layers(folder)
+        return self._cache.layer_folder(folder)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, times: Sequence[float]

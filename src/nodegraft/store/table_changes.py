@@ -14,7 +14,6 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
 from nodegraft.base.events import Listener
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
@@ -220,7 +219,7 @@ def read_whole_tables(
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
         del arguments["directed"]
-    if isinstance(graph._store, MappedStore):
+    if graph.is_on_disk:
         with _advice_for_stores():
             tables = build_graph(nodes, table, folder / "built", **arguments)
         if edges is None:
