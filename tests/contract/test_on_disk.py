@@ -36,7 +36,7 @@ class CaseOnDisk(Case):
 
 @every_method
 def test_a_model_answers_the_same_about_a_graph_on_disk(name: str, tmp_path: Path) -> None:
-    model, graph = case(name).taught(), case(name).graph
+    model, graph = case(name).after_sessions(), case(name).graph
     mapped = save_mapped(graph, tmp_path / "graph")
     assert mapped.is_on_disk
     np.testing.assert_array_equal(scores(model, mapped), scores(model, graph))

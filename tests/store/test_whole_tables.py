@@ -232,7 +232,7 @@ def test_a_preview_says_what_a_sync_does_and_writes_nothing(mapped: bool, tmp_pa
 def test_a_preview_shows_what_would_be_refused(store: Store) -> None:
     hats = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"][0] == "h"])
     seen = store.preview_sync(hats)
-    assert seen.untaught == ("shoes", "lamps")
+    assert seen.without_labels == ("shoes", "lamps")
     assert seen.lost == {"shoes": 50, "lamps": 50}
     assert seen.predictions is None
     told = " ".join(seen.objections())

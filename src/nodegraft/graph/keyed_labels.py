@@ -32,7 +32,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
     """Immutable mapping from class name to the keys of its nodes, in the given order.
 
     >>> labels = KeyedLabels({"hats": np.array([30, 10])})
-    >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # in the order of hashes
+    >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # In the order of hashes.
     [10, 20, 30]
 
     Args:

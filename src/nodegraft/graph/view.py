@@ -61,7 +61,7 @@ class GraphView:
             if outside.size:
                 raise UnknownNodeError(outside.tolist(), self._rows.size)
         self._cache = ViewCache(store, self._rows, full_degrees, weights)
-        self._weighed = Memo[GraphView](most=4)
+        self._weighted_views = Memo[GraphView](most=4)
 
     @property
     def _adjacency(self) -> Adjacency:
@@ -90,7 +90,7 @@ class GraphView:
         in_order = tuple(float(weights[name]) for name in self.relations)
         if in_order == self._weights or (self._weights is None and in_order == (1.0,)):
             return self
-        return self._weighed.get(
+        return self._weighted_views.get(
             in_order, lambda: GraphView(self._store, self._rows, self._full_degrees, in_order)
         )
 
@@ -506,7 +506,7 @@ class GraphView:
             most: Maximum number of rows to recompute.
         """
         count = self._cache.refresh(most)
-        for view in self._weighed.values():
+        for view in self._weighted_views.values():
             count += view.refresh(most - count)
         return count
 
@@ -519,10 +519,10 @@ class GraphView:
                 and edges are equal.
         """
         self._cache.take_over(same._cache, touched)
-        for view in same._weighed.values():
+        for view in same._weighted_views.values():
             child = GraphView(self._store, weights=view._weights)
             child.take_over(view, touched)
-            self._weighed.put(view._weights, child)
+            self._weighted_views.put(view._weights, child)
 
     def __repr__(self) -> str:
         everyone = len(self._store.keys)

@@ -137,6 +137,6 @@ def require_scopes(router: APIRouter) -> None:
 def _tracer_provider() -> "TracerProvider | None":
     if not trace_exporters():
         return None
-    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is an optional dependency
+    from nodegraft.service.traces import tracer_provider  # OpenTelemetry is optional.
 
     return tracer_provider()

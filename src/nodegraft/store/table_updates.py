@@ -99,7 +99,7 @@ class TableUpdates:
         """Return the changes that :meth:`sync` would make."""
         parent = self._parts.journal.version()
         with self._replaced(parent, tables) as new:
-            if new.preview.untaught:
+            if new.preview.without_labels:
                 return new.preview
             diff = compare(self._parts.state(parent), new.labelled())
             return replace(new.preview, predictions=diff)
@@ -143,7 +143,7 @@ class TableUpdates:
             preview = replace(
                 self._counted(before, table_changes(before.graph, new.graph, len(keys))),
                 lost={name: len(keys) for name, keys in lost.items()},
-                untaught=tuple(
+                without_labels=tuple(
                     name
                     for name in lost
                     if not before.labels[name].without(frozenset(keys)).training

@@ -62,4 +62,4 @@ def test_clearing_is_no_reason_to_make_all_rows() -> None:
         cleared += clear_stale(graph).rows
     assert cleared > 3000
     (layers,) = graph._cache._propagated.values()
-    assert layers._some[1].num_missing(graph.rows) > 1000
+    assert layers._row_caches[1].num_missing(graph.rows) > 1000

@@ -101,7 +101,7 @@ def propagate(
 
 def _executor(ray: str | None, workers: int) -> "AbstractContextManager[BlockExecutor | None]":
     if ray is not None:
-        from nodegraft.runners.ray_connection import RayBlocks  # Ray is an optional extra
+        from nodegraft.runners.ray_connection import RayBlocks  # Ray is an optional extra.
 
         return RayBlocks(ray, cpus=workers)
     if workers == 1:

@@ -128,20 +128,20 @@ class Case:
         return self.fit()
 
     @cached_property
-    def _taught(self) -> Method:
+    def _after_sessions(self) -> Method:
         return self.teach(copy(self._fitted))
 
     def fitted(self) -> Method:
         """Return a copy of the fitted model, which the caller may change."""
         return copy(self._fitted)
 
-    def taught(self) -> Method:
+    def after_sessions(self) -> Method:
         """Return a copy of the model after all sessions, which the caller may change."""
-        return copy(self._taught)
+        return copy(self._after_sessions)
 
     @property
-    def untaught(self) -> tuple[str, ...]:
-        """Classes that the model of :meth:`taught` has not learned."""
+    def unused_classes(self) -> tuple[str, ...]:
+        """Classes that the model of :meth:`after_sessions` has not learned."""
         return self.fresh[sum(count for count, _ in LESSONS) :]
 
 

@@ -56,7 +56,7 @@ class TokenCache:
         self._stored: StoreTokens | None = None
         self._reading: _Reading | None = None
         self._reading_lock = Lock()
-        self._noted: dict[str, datetime] = {}  # token digest -> last use, stored or pending
+        self._noted: dict[str, datetime] = {}  # Token digest -> time of its last use.
         self._pending: dict[str, datetime] = {}
         self._failure = ""  # Last error, stored so that it is logged only once.
         self._logged_uses = False
