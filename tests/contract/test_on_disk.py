@@ -31,7 +31,7 @@ class CaseOnDisk(Case):
 
     @cached_property
     def graph(self) -> Graph:
-        return save_mapped(self._drawn[0], self.folder)
+        return save_mapped(self._data[0], self.folder)
 
 
 @every_method

@@ -77,15 +77,15 @@ class Case:
     @cached_property
     def graph(self) -> Graph:
         """Graph with text keys and sparse features."""
-        return self._drawn[0]
+        return self._data[0]
 
     @cached_property
     def members(self) -> NodeLabels:
         """Class name -> all nodes of the class."""
-        return self._drawn[1]
+        return self._data[1]
 
     @cached_property
-    def _drawn(self) -> tuple[Graph, NodeLabels]:
+    def _data(self) -> tuple[Graph, NodeLabels]:
         graph, labels = BlockModel(nodes=400, classes=CLASSES, sparse=True, features=40).draw()
         keys = NodeKeys([f"n{row}" for row in range(graph.num_nodes)])
         edges = Adjacency.from_edges(*graph.edges(), graph.num_nodes)
