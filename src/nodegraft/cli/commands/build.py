@@ -80,7 +80,7 @@ def propagate(
     from nodegraft.tables.storage import load_graph
 
     loaded = load_graph(graph)
-    if not loaded.is_on_disk:
+    if loaded.layer_folder() is None:
         raise ParameterError(
             f"The graph in {graph} is held in memory, where features are propagated on demand. "
             "This command needs a graph folder written by `nodegraft build`."
