@@ -20,7 +20,15 @@ from nodegraft.analysis.results.result import Result
 from nodegraft.base.errors import CandidateWaitsError, NodegraftError, ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.cli.table_files import STDOUT, table_of, write_tables
-from nodegraft.cli.terminal import Format, Terminal, print_part, stdout_console
+from nodegraft.cli.terminal import (
+    Format,
+    Terminal,
+    between_words,
+    line,
+    line_width,
+    print_part,
+    stdout_console,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,8 +179,10 @@ def show_error(code: str, message: str, as_json: bool, **more: Any) -> None:
     if as_json:
         _print_json({"error": {"code": code, "message": message, **more}})
         return
-    text = Text.assemble(("Error:", "bold red"), " ", message)
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, highlight=False)
+    text = Text(between_words(f"Error: {message}", line_width(console)))
+    text.stylize("bold red", 0, len("Error:"))
+    console.print(text, soft_wrap=True)
 
 
 def _result_types(annotation: Any) -> tuple[type[Result], ...]:
@@ -207,12 +217,12 @@ def _show(output: Output[Result], kind: Format) -> None:
     if kind == "json":
         _print_json(plain(output.value))
         return
-    console, errors = stdout_console(), Console(stderr=True)
+    console, errors = stdout_console(), Console(stderr=True, highlight=False)
     for part in output.text:
-        print_part(console, Text(part) if isinstance(part, str) else part)
+        print_part(console, line(part) if isinstance(part, str) else part)
     if errors.is_terminal:
         for hint in output.hints:
-            errors.print(Text(hint, "dim"), highlight=False, soft_wrap=True)
+            print_part(errors, line(hint, "dim"))
 
 
 def _write_table(
@@ -242,7 +252,7 @@ def _write_table(
 
 def print_text(text: str) -> None:
     """Print one line to standard output."""
-    stdout_console().print(Text(text), soft_wrap=True)
+    print_part(stdout_console(), line(text))
 
 
 def _print_json(value: Any) -> None:

@@ -1,6 +1,8 @@
 """Terminal output of a command: consoles, line width, and a progress line on standard error."""
 
 import os
+import re
+import textwrap
 from typing import Literal
 
 from rich.console import Console, RenderableType
@@ -15,6 +17,13 @@ Format = Literal["text", "json", "table"]
 """Output format: text for people, a JSON object, or a CSV or Parquet table."""
 
 
+_COMMAND = re.compile(r"(?P<before>\s*|.*: )(?P<command>nodegraft (?:'[^']*'|(?!, ).)*[^.])")
+"""Pattern of a line that ends in a command, such as ``Serve it: nodegraft serve my-store``."""
+
+_SHELL_WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
+"""Pattern of a word of a command, which can contain spaces between quotation marks."""
+
+
 def stdout_console() -> Console:
     """Return the console for results; if the output is a file or pipe, its width is unlimited."""
     console = Console(highlight=False)
@@ -23,15 +32,67 @@ def stdout_console() -> Console:
     return console
 
 
+def line_width(console: Console) -> int:
+    """Return the maximum length of a line of text: the terminal's, or unlimited elsewhere."""
+    return console.width if console.is_terminal else UNLIMITED
+
+
 def line(text: str, style: str = "") -> Text:
-    """Return text that is printed without line breaks, so that it can be copied as a command."""
+    """Return text whose commands and paths can be copied after :func:`print_part` printed it."""
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def print_part(console: Console, part: RenderableType) -> None:
-    """Print a part of a result; text from :func:`line` is not wrapped."""
-    is_line = isinstance(part, Text) and bool(part.no_wrap)
-    console.print(part, crop=False, soft_wrap=is_line)
+    """Print a part of a result; text from :func:`line` is broken only between words."""
+    if not (isinstance(part, Text) and part.no_wrap and part.overflow == "ignore"):
+        console.print(part, crop=False)
+        return
+    text = Text(between_words(part.plain, line_width(console)), part.style)
+    console.print(text, crop=False, soft_wrap=True)
+
+
+def between_words(text: str, width: int) -> str:
+    """Break lines between words, never within a word, so that no path or node key is broken.
+
+    A command at the end of a long line gets its own lines, which end in ``\\`` for the shell.
+
+    >>> print(between_words("Compare: nodegraft diff my-store 1 2 --json", 30))
+    Compare:
+      nodegraft diff my-store 1 \\
+        2 --json
+
+    Args:
+        width: Maximum length of a line; only longer words exceed it.
+    """
+    # A number stays on the line of its percent sign.
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = "\n".join(_broken(long, width) for long in text.split("\n"))
+    return lines.replace("\N{NO-BREAK SPACE}%", " %")
+
+
+def _broken(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    if found := _COMMAND.fullmatch(text):
+        before = textwrap.fill(found["before"].rstrip(), width, break_long_words=False)
+        return "\n".join([before, *_command_lines(found["command"], width)]).lstrip("\n")
+    indent = " " * (len(text) - len(text.lstrip(" -")))
+    return textwrap.fill(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _command_lines(command: str, width: int) -> list[str]:
+    # Two characters of a line are for the space and the backslash at its end.
+    first, *words = _SHELL_WORD.findall(command)
+    lines = ["  " + first]
+    for word in words:
+        if len(lines[-1]) + 1 + len(word) > width - 2:
+            lines[-1] += " \\"
+            lines.append("    " + word)
+        else:
+            lines[-1] += " " + word
+    return lines
 
 
 class Terminal(Listener):

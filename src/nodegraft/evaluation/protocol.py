@@ -72,7 +72,7 @@ class SessionResult:
     """Mean gap between confidence and accuracy over bins of confidence."""
 
     unknown_auroc: float | None
-    """AUROC of confidence: queries against nodes of later classes; None without any."""
+    """AUROC with which confidence tells queries from nodes of later classes; None without any."""
 
     accuracy_at_coverage: dict[str, float]
     """Coverage -> accuracy on this share of nodes, those with the highest confidence."""

@@ -719,8 +719,7 @@ class Store(StoreViews):
             version: Number of the version; None for the live version.
             top: Number of classes for each node, the likeliest first.
             min_confidence: Between 0 and 1: a prediction with less confidence becomes its lowest
-                ancestor in the class tree that reaches it (:mod:`nodegraft.model.back_off`); it is
-                withheld if there is none.
+                ancestor in the class tree that reaches it; it is withheld if there is none.
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a row without a class.
             ignore_labels: Whether the class of a labelled node is its prediction, not its label.

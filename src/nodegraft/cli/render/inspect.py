@@ -187,4 +187,4 @@ def audit_table(
     first = doubts[0]
     yield Text("To correct a label:")
     command = ["nodegraft", "relabel", str(place), "--class", first.suggested]
-    yield Text("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]), no_wrap=True)
+    yield line("  " + shlex.join([*command, "--nodes", joined_keys([first.node])]))

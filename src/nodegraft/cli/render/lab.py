@@ -1,17 +1,19 @@
 """Rendering of benchmark runs, suites, datasets and records as text and tables."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.box import SIMPLE
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import duration, file_size, percent, points
+from nodegraft.cli.terminal import UNLIMITED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +27,26 @@ COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic",
 
 MAX_NAMED_JOBS = 4
 """Maximum number of running jobs that are listed by name."""
+
+
+class MethodTable(Table):
+    """Table of methods, whose last columns are omitted on a narrow terminal."""
+
+    OPTIONAL: ClassVar = {"what it does": 24, "can also": 24, "from": 16}
+    """Heading of each column behind the name -> its minimum width in characters."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render the table."""
+        omitted: list[str] = []
+        unlimited = options.update(max_width=UNLIMITED)
+        while len(self.columns) > 2 and (
+            Measurement.get(console, unlimited, self).minimum > options.max_width
+        ):
+            omitted.insert(0, str(self.columns.pop().header))
+        if omitted:
+            self.caption = f"Not shown, because the line is short: {', '.join(omitted)} (--json)."
+            self.caption_justify = "left"
+        return super().__rich_console__(console, options)
 
 
 @dataclass(frozen=True)
@@ -105,7 +127,7 @@ def suite_status(
 
 def session_table(title: str) -> Table:
     """Return an empty table of sessions, with its columns."""
-    table = Table(title=title, title_justify="left", caption_justify="left")
+    table = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE, padding=0)
     table.caption = "accuracies in percent; all but micro are averages over classes"
     for name in COLUMNS:
         table.add_column(name, justify="right")
@@ -160,10 +182,13 @@ def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -
 
 def edge_types_table(numbers: "GraphStatistics") -> Table:
     """Return a table with edge count and homophily of each edge type."""
-    table = Table(box=SIMPLE, pad_edge=False)
-    for heading in ("edge type", "edges", "directed", "weighted", "within a class", "adjusted"):
-        is_number = heading in ("edges", "within a class", "adjusted")
-        table.add_column(heading, justify="right" if is_number else "left")
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("edge type", overflow="fold")
+    table.add_column("edges", justify="right", no_wrap=True)
+    for heading in ("directed", "weighted"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("within\na class", "adjusted"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for kind in numbers.kinds:
         table.add_row(
             escape(kind.name),
@@ -177,11 +202,11 @@ def edge_types_table(numbers: "GraphStatistics") -> Table:
 
 
 def methods_table(methods: "list[Method]") -> Table:
-    """Return a table with a row for each method."""
-    table = Table(box=SIMPLE, pad_edge=False)
+    """Return a table with a row for each method; a narrow terminal shows its first columns."""
+    table = MethodTable(box=SIMPLE, pad_edge=False)
     table.add_column("method", no_wrap=True)
-    for heading in ("what it does", "can also", "from"):
-        table.add_column(heading)
+    for heading, width in MethodTable.OPTIONAL.items():
+        table.add_column(heading, min_width=width, overflow="fold")
     for method in methods:
         cells = (method.summary, ", ".join(method.capabilities) or "–", method.citation)
         table.add_row(method.method, *map(escape, cells))
@@ -192,11 +217,12 @@ def datasets_table(datasets: "list[Dataset]") -> Table:
     """Return a table with a row for each dataset, including its missing files."""
     table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("dataset", no_wrap=True)
-    table.add_column("what it is")
-    table.add_column("files", overflow="fold")
+    table.add_column("files", no_wrap=True)
+    table.add_column("what it is, and which files are missing", overflow="fold")
     for dataset in datasets:
-        files = "found" if dataset.found else "missing: " + ", ".join(dataset.missing)
-        table.add_row(dataset.dataset, escape(dataset.summary), files)
+        missing = "" if dataset.found else "\nmissing: " + ", ".join(dataset.missing)
+        state = "found" if dataset.found else "missing"
+        table.add_row(dataset.dataset, state, escape(dataset.summary + missing))
     return table
 
 

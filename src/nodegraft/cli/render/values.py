@@ -111,7 +111,13 @@ class NodeTable(Table):
         """Return the minimum table width at which no word is broken."""
         widths = [
             column.width
-            or max(Measurement.get(console, options, cell).minimum for cell in column.cells)
+            or max(
+                column.min_width or 0,
+                *(
+                    Measurement.get(console, options, cell).minimum
+                    for cell in (column.header, *column.cells)
+                ),
+            )
             for column in self.columns
         ]
         return sum(widths) + GAP * len(widths)
