@@ -178,3 +178,26 @@ def test_predictions_back_off_to_sums(mapped: bool, tmp_path: Path) -> None:
     table = store.predict(version=store.newest, min_confidence=least, ignore_labels=True).to_arrow()
     assert table["leaf"].to_pylist() == [row["leaf"] for row in found]
     assert table["class"].to_pylist() == [row["class"] for row in found]
+
+
+def test_previews_and_diffs_count_changes_inside_branches(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s", method="graft", parameters={"practise": False})
+    (name, nodes), *_ = new.items()
+    assert store.preview(Change("remove", {"names": ["class-02"]})).inside == {}
+    store.move({**TREE, "class-02": "first", "class-03": "all"})
+    change = Change("remove", {"names": ["class-02"]})
+    preview = store.preview(change)
+    wanted = {"all": 0, "first": 0}
+    for pair, count in preview.flips.items():
+        wanted["all" if "class-03" in pair else "first"] += count
+    assert preview.inside == wanted
+    assert min(wanted.values()) > 0
+    store.change(change)
+    assert store.diff(store.newest - 1, store.newest).inside == wanted
+    # This new class is in no branch.
+    alone = store.preview(Change("add", {"classes": {name: nodes}}))
+    assert sum(alone.inside.values()) == sum(
+        count for pair, count in alone.flips.items() if name not in pair
+    )
+    below = store.preview(Change("add", {"classes": {name: nodes}, "parent": "class-00"}))
+    assert below.inside["class-00"] == below.flips["class-00", name]

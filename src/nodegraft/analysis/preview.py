@@ -72,6 +72,10 @@ class Preview(Tabular):
     examples: tuple[ChangedNode, ...]
     """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
+    inside: dict[str, int]
+    """Ancestor in the class tree -> number of nodes whose prediction changes from one class of its
+    branch to another, most first. Each node counts once, at the lowest such ancestor."""
+
     before: CorrectCounts
     """Correct predictions before the change, for held-out nodes whose class is in both versions."""
 
@@ -176,6 +180,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         num_compared=len(keys),
         nodes=graph.num_nodes if is_sample else len(keys),
         flips=flips,
+        inside=_inside(flips, before.labels, after.labels),
         examples=tuple(
             ChangedNode(keys[place], old[place], new[place], float(confidence[place]))
             for place in surest
@@ -216,6 +221,7 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         num_compared=0,
         nodes=after.graph.num_nodes,
         flips={},
+        inside={},
         examples=(),
         before=before,
         after=count_correct(after, nodes),
@@ -225,6 +231,20 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         changed={},
         classes=len(after.labels),
     )
+
+
+def _inside(
+    flips: Mapping[tuple[str, str], int], before: StoreLabels, after: StoreLabels
+) -> dict[str, int]:
+    """Return the lowest name above both classes of each flip, with the number of its nodes."""
+    counts = Counter[str]()
+    for (old, new), count in flips.items():
+        # A class that was removed keeps the place that it had.
+        path = (after if old in after else before).tree.path(old)
+        common = next((name for name in after.tree.path(new) if name in path), None)
+        if common is not None:
+            counts[common] += count
+    return dict(counts.most_common())
 
 
 def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:

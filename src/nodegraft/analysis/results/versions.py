@@ -221,6 +221,9 @@ class Comparison(VersionResult):
             make a version.
         predictions_changed: Number of compared nodes whose prediction changes.
         changes: Numbers of changed predictions by class before and class after, the largest first.
+        changes_inside: Ancestor in the class tree -> number of these changes between two classes of
+            its branch. Each change counts once, at the lowest such ancestor; changes to another
+            branch are left out.
         examples: Examples of nodes whose prediction changes.
         accuracy_before: Held-out accuracy before; null without held-out nodes.
         accuracy_after: Held-out accuracy after; null without held-out nodes.
@@ -233,6 +236,7 @@ class Comparison(VersionResult):
     predictions_compared: int | None = field(metadata=example(20000))
     predictions_changed: int | None = field(metadata=example(112))
     changes: list[ChangedClass]
+    changes_inside: dict[str, int] = field(metadata=example({"vehicles": 31}))
     examples: list[ChangedNode]
     accuracy_before: float | None = field(metadata=example(0.912))
     accuracy_after: float | None = field(metadata=example(0.911))
@@ -252,6 +256,7 @@ class Comparison(VersionResult):
             compared: dict[str, Any] = {
                 **dict.fromkeys((*names, "accuracy_after")),
                 "changes": [],
+                "changes_inside": {},
                 "examples": [],
             }
         else:
@@ -259,6 +264,7 @@ class Comparison(VersionResult):
                 "predictions_compared": preview.num_compared,
                 "predictions_changed": preview.flipped,
                 "changes": [ChangedClass(*pair, nodes) for pair, nodes in preview.flips.items()],
+                "changes_inside": preview.inside,
                 "examples": list(preview.examples),
                 "accuracy_before": preview.before.accuracy,
                 "accuracy_after": preview.after.accuracy,

@@ -198,6 +198,8 @@ def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:
     lines: list[RenderableType] = [
         Text(flips_text(preview.flipped, preview.num_compared, sampled_from))
     ]
+    if preview.inside:
+        lines.append(Text(_inside(preview)))
     if preview.flips:
         lines.append(_flips_table(preview))
         lines.append(_examples_table(preview, texts))
@@ -254,6 +256,17 @@ def _accuracy(preview: "Preview") -> str:
         f"Held-out accuracy: {values.percent(before)} before, {values.percent(after)} after "
         f"({preview.before.nodes:,} nodes; ±{100 * (preview.noise or 0.0):.1f} points is within "
         "noise)."
+    )
+
+
+def _inside(preview: "Preview") -> str:
+    counts = [f"{name} {count:,}" for name, count in list(preview.inside.items())[:MAX_ROWS]]
+    more = len(preview.inside) - MAX_ROWS
+    others = f" and {counted(more, 'more ancestor')}" if more > 0 else ""
+    rest = preview.flipped - sum(preview.inside.values())
+    return (
+        f"Changes inside a branch of the class tree: {', '.join(counts)}{others}; to another "
+        f"branch: {rest:,}."
     )
 
 

@@ -7,6 +7,7 @@ import { newKey, query, request } from "./request.js";
 import { current, may } from "./state.js";
 
 const dialog = byId("change"), status = byId("change-status");
+const BRANCHES = 8;
 let proposal = null;
 
 // A promoted change would also promote the candidate below it, which nobody has reviewed.
@@ -33,6 +34,7 @@ function title({ action, ...detail }) {
     case "relabel": return `Move labels to ${sizes(detail.classes)}`;
     case "unlabel": return `Remove ${counted(detail.keys.length, "label")}`;
     case "rename": return `Rename ${detail.old} to ${detail.new}`;
+    case "move": return Object.entries(detail.parents).map(([name, parent]) => (parent == null ? `Move ${name} to the top of the class tree` : `Move ${name} below ${parent}`)).join(", ");
     case "merge": return `Merge ${detail.names.join(" and ")} into ${detail.into}`;
     default: return `Remove ${detail.names.join(", ")}`;
   }
@@ -125,8 +127,18 @@ export function summary(comparison, suffix = "") {
   const accuracy = accuracyChange(comparison);
   const changed = `${number(comparison.predictions_changed)} of ${counted(comparison.predictions_compared, "prediction")} would change.`;
   return [element("p", {}, changed, accuracy ? ` ${accuracy[0].toUpperCase()}${accuracy.slice(1)}${suffix}.` : ""),
+    ...insideBranches(comparison),
     ...comparison.objections.map((objection) => element("p", { class: "error" }, objection)),
     ...comparison.warnings.map((warning) => element("p", { class: "warning" }, `Warning: ${warning}`))];
+}
+
+// Changes between classes of one branch of the class tree, by its lowest name above both.
+function insideBranches({ changes_inside: inside, predictions_changed: changed }) {
+  const counts = Object.entries(inside).sort(([, left], [, right]) => right - left), total = counts.reduce((sum, [, nodes]) => sum + nodes, 0);
+  if (!counts.length) return [];
+  const named = counts.slice(0, BRANCHES).map(([name, nodes]) => `${name} ${number(nodes)}`).join(", ");
+  const more = counts.length > BRANCHES ? ` and ${counted(counts.length - BRANCHES, "more ancestor")}` : "";
+  return [element("p", {}, `Changes inside a branch of the class tree: ${named}${more}; to another branch: ${number(changed - total)}.`)];
 }
 
 export function changesTable({ changes }) {

@@ -5,7 +5,7 @@ import { Combobox, matches } from "./combobox.js";
 import { button, byId, dotted, element, show, table } from "./elements.js";
 import { age, counted, number, percent } from "./format.js";
 import { showFound } from "./selection.js";
-import { classNames, current, mayChange, update, watch } from "./state.js";
+import { ancestors, classNames, current, groupNames, mayChange, update, watch } from "./state.js";
 
 const lowShare = ({ low_confidence: low, predicted }) => (low == null ? null : low / Math.max(1, predicted));
 const COLUMNS = [
@@ -14,7 +14,8 @@ const COLUMNS = [
   { heading: "accuracy", value: ({ accuracy }) => accuracy },
   { heading: "confidence < 90 %", value: lowShare },
 ];
-// By default classes are in the order in which they were added.
+const MOST_INDENTED = 4;
+// By default classes are in the order in which they were added, each below its parent.
 const order = { column: null, isDescending: false };
 const list = byId("classes-list"), filter = byId("class-filter");
 
@@ -29,11 +30,35 @@ function sorted(classes) {
   });
 }
 
+// A group has the sums of the classes below it, but no accuracy: its nodes have labels of these classes.
+function withSums(group, classes) {
+  const inside = classes.filter(({ name }) => ancestors(name).includes(group.name));
+  const sum = (field) => (inside.some((own) => own[field] == null) ? null : inside.reduce((total, own) => total + own[field], 0));
+  return { ...group, accuracy: null, count: inside.length, labels: sum("labels"), predicted: sum("predicted"), low_confidence: sum("low_confidence") };
+}
+
+// Rows in the order of the tree, each followed by those below it; a group stands where its first class does.
+function inTree(rows) {
+  const byName = new Map(rows.map((own) => [own.name, own])), children = new Map();
+  for (const { name } of rows)
+    for (const [child, parent] of [name, ...ancestors(name)].map((own, index, path) => [own, path[index + 1] ?? null]))
+      children.set(parent, (children.get(parent) ?? new Set()).add(child));
+  const below = (parent) => [...(children.get(parent) ?? [])].flatMap((name) => [byName.get(name), ...below(name)]);
+  return below(null);
+}
+
+// A filter keeps the ancestors of what it finds; an order by a column leaves the tree.
+function shownRows({ classes, groups }) {
+  const found = matches([...classes, ...groups].map(({ name }) => name), filter.value);
+  if (order.column != null) return sorted(classes.filter(({ name }) => found.includes(name)));
+  const names = new Set(found.flatMap((name) => [name, ...ancestors(name)]));
+  return inTree([...classes, ...groups.map((group) => withSums(group, classes))].filter(({ name }) => names.has(name)));
+}
+
 function showRows() {
   const { summary, className } = current();
   if (!summary) return;
-  const { classes } = summary, shownNames = new Set(matches(classes.map(({ name }) => name), filter.value));
-  const rows = sorted(classes.filter(({ name }) => shownNames.has(name)));
+  const { classes } = summary, rows = shownRows(summary), shownClasses = rows.filter(({ count }) => count == null);
   const selectedRow = rows.find(({ name }) => name === className);
   // An open form and the focus stay when counts arrive meanwhile.
   const focused = list.contains(document.activeElement) ? document.activeElement : null, { scrollTop } = list;
@@ -50,7 +75,7 @@ function showRows() {
   const name = focused?.closest("tr")?.dataset.class;
   if (kept?.contains(focused)) focused.focus();
   else if (name != null) [...list.querySelectorAll("[data-class]")].find((line) => line.dataset.class === name)?.querySelector("button").focus({ preventScroll: true });
-  show(byId("class-count"), filter.value ? `${counted(rows.length, "class", "classes")} of ${number(classes.length)}` : counted(classes.length, "class", "classes"));
+  show(byId("class-count"), filter.value ? `${counted(shownClasses.length, "class", "classes")} of ${number(classes.length)}` : counted(classes.length, "class", "classes"));
 }
 
 const sortButton = (heading, index) => button(`${heading}${order.column !== index ? "" : order.isDescending ? " ▾" : " ▴"}`, () => {
@@ -64,14 +89,19 @@ const sortButton = (heading, index) => button(`${heading}${order.column !== inde
 }, { class: "sort" });
 
 function row(summarised) {
-  const { name, labels, at, predicted, accuracy, held_out: heldOut } = summarised, { className, colours } = current();
+  const { name, labels, at, predicted, accuracy, held_out: heldOut, parent, count } = summarised, { className, colours } = current();
   const isSelected = name === className, low = lowShare(summarised);
   const selects = element("button", { type: "button", class: "class", tabindex: "-1", "aria-pressed": String(isSelected),
     click: () => update({ className: isSelected ? null : name }) },
-  element("i", { class: `swatch c${colours.get(name) ?? "-none"}`, "aria-hidden": "true" }), name);
+  count == null ? element("i", { class: `swatch c${colours.get(name) ?? "-none"}`, "aria-hidden": "true" }) : "", name);
   const share = (value, count) => element("td", {}, percent(value), element("span", { class: "soft" }, value == null ? "" : ` of ${number(count)}`));
-  return element("tr", { "data-class": name, class: isSelected ? "selected" : "" },
-    element("th", { scope: "row" }, selects, dotted(counted(labels, "label"), age(at, "old"))),
+  const isTree = order.column == null, below = parent == null ? null : `below ${parent}`;
+  const facts = count == null ? [counted(labels, "label"), age(at, "old")] : [`group of ${counted(count, "class", "classes")}`, counted(labels, "label")];
+  // The indentation says the same to those who see it.
+  const head = element("th", { scope: "row" }, selects, isTree && below ? element("span", { class: "unseen" }, below) : null, dotted(isTree ? null : below, ...facts));
+  // Deep levels share one indentation, so that names have room.
+  if (isTree) head.style.setProperty("--depth", Math.min(ancestors(name).length, MOST_INDENTED));
+  return element("tr", { "data-class": name, class: `${isSelected ? "selected" : ""}${count == null ? "" : " group"}` }, head,
     element("td", {}, number(predicted)), share(accuracy, heldOut), share(low, predicted));
 }
 
@@ -91,23 +121,31 @@ function actions(name, place, back) {
     place.replaceChildren(form);
     input.focus();
   };
-  const others = () => classNames().filter((other) => other !== name);
+  const others = () => classNames().filter((other) => other !== name), isGroup = groupNames().includes(name);
+  const parent = element("input", { id: "parent-of", maxlength: "200", value: ancestors(name)[0] ?? "" });
+  // A class cannot be below itself, or below a class that is below it.
+  const parents = () => [...groupNames(), ...classNames()].filter((other) => ![other, ...ancestors(other)].includes(name));
+  const move = edit(`Parent of ${name} (empty for none)`, parent, "Preview", (to) => propose([{ action: "move", parents: { [name]: to || null } }]));
   const newName = element("input", { id: "rename-to", maxlength: "200", required: true, value: name });
   const mergeInto = element("input", { id: "merge-into", required: true });
   const merge = edit(`Merge ${name} into`, mergeInto, "Preview", (into) => propose([{ action: "merge", names: [name, into], into }]));
   return [
-    button("Show labels", () => showFound({ label: name })),
+    !isGroup && button("Show labels", () => showFound({ label: name })),
     change && button("Rename", edit(`New name of ${name}`, newName, "Preview", (to) => propose([{ action: "rename", old: name, new: to }]))),
-    change && button("Merge", () => {
+    change && !isGroup && button("Merge", () => {
       merge();
       new Combobox(mergeInto, others);
     }),
-    change && button("Move labels here", () => {
+    change && button("Change parent", () => {
+      move();
+      new Combobox(parent, parents, { isFree: true, noun: "group" });
+    }),
+    change && !isGroup && button("Move labels here", () => {
       byId("target-class").value = name;
       byId("target-class").dispatchEvent(new Event("input"));
       byId("target-class").focus();
     }),
-    change && button("Remove", () => propose([{ action: "remove", names: [name] }]), { "aria-label": `Remove the class ${name}` }),
+    change && button("Remove", () => propose([{ action: "remove", names: [name] }]), { "aria-label": `Remove the ${isGroup ? "group" : "class"} ${name}` }),
     button("Copy link", () => navigator.clipboard?.writeText(location.href).then(() => show(byId("classes-status"), "Copied the link to this class."))),
   ];
 }

@@ -18,8 +18,8 @@ export function matches(names, text) {
 
 export class Combobox {
   // `names` returns what is offered; `choose` gets a name that was chosen; `isFree` allows other names.
-  constructor(input, names, { choose = () => {}, change = () => {}, isFree = false } = {}) {
-    Object.assign(this, { input, names, choose, change, isFree, active: -1 });
+  constructor(input, names, { choose = () => {}, change = () => {}, isFree = false, noun = "class" } = {}) {
+    Object.assign(this, { input, names, choose, change, isFree, noun, active: -1 });
     this.list = element("ul", { id: `${input.id}-list`, class: "options", role: "listbox", "aria-label": "Classes", hidden: true });
     const attributes = { role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.list.id };
     for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
@@ -32,12 +32,13 @@ export class Combobox {
   show() {
     const text = this.input.value.trim(), found = text ? matches(this.names(), text).slice(0, SHOWN) : [];
     const isNew = this.isFree && text && !this.names().includes(text);
-    this.offers = [...found.map((name) => [name, name]), ...(isNew ? [[text, `New class “${text}”`]] : [])];
+    this.offers = [...found.map((name) => [name, name]), ...(isNew ? [[text, `New ${this.noun} “${text}”`]] : [])];
     this.list.replaceChildren(...this.offers.map(([name, label], index) => element("li",
       { id: `${this.list.id}-${index}`, role: "option", "aria-selected": "false",
         mousedown: (event) => { event.preventDefault(); this.take(name); } }, label)));
     this.move(found.length || isNew ? 0 : -1);
     this.list.hidden = !this.offers.length;
+    this.list.scrollIntoView({ block: "nearest" });
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
   }
 

@@ -41,6 +41,6 @@ watch(["shown"], () => load("classes-status", async () => {
   const { shown } = current();
   const summary = await request(`v1/summary?${about()}`);
   if (!isShown(shown)) return;
-  const names = new Set(summary.classes.map(({ name }) => name)), { className } = current();
+  const names = new Set([...summary.classes, ...summary.groups].map(({ name }) => name)), { className } = current();
   update({ summary, className: names.has(className) ? className : null });
 }));

@@ -5,7 +5,7 @@ import { confidence, counted, number } from "./format.js";
 import { Grid, isInside, middles, paint, spreadColours, stamp } from "./geometry.js";
 import { about, isShown, load } from "./loading.js";
 import { request } from "./request.js";
-import { classNames, current, select, update, watch } from "./state.js";
+import { ancestors, classNames, current, groupNames, select, update, watch } from "./state.js";
 
 const HIGH_CONFIDENCE = 0.9, MARGIN = 14, NEAR = 14, MOST = 100_000, ZOOM = 1.6, MOST_ZOOM = 60, NAMES = 16, STEP = 60;
 const canvas = byId("map-canvas"), status = byId("map-status"), tip = byId("map-tip"), lassoButton = byId("map-lasso");
@@ -46,14 +46,20 @@ async function showMap() {
 function describe() {
   const { className } = current(), total = counted(map.keys.length, "node");
   const text = className == null ? `${total}, coloured by predicted class${map.names.length > 10 ? "; classes far apart share colours" : ""}.`
-    : `${number(shownNodes().length)} of ${total} are predicted ${className}; rings have a confidence below 90 %.`;
+    : `${number(shownNodes().length)} of ${total} are predicted ${groupNames().includes(className) ? "below " : ""}${className}; rings have a confidence below 90 %.`;
   show(status, text);
   canvas.setAttribute("aria-label", `Map: ${text} Keys: arrows move, plus and minus zoom, 0 shows the whole map, n and p go through the nodes.`);
 }
 
-const selectedClass = () => (current().className == null ? -1 : map.names.indexOf(current().className));
-const isShownNode = (node) => selectedClass() < 0 || map.classes[node] === selectedClass();
-const shownNodes = () => [...map.keys.keys()].filter(isShownNode);
+// Numbers of the classes that are highlighted: the selected class, or all classes of a group.
+function selectedClasses() {
+  const { className } = current();
+  if (className == null) return new Set();
+  const isBelow = (name) => name === className || (groupNames().includes(className) && ancestors(name).includes(className));
+  return new Set([...map.names.keys()].filter((number) => isBelow(map.names[number])));
+}
+const shownIn = (classes) => (node) => !classes.size || classes.has(map.classes[node]);
+const shownNodes = () => [...map.keys.keys()].filter(shownIn(selectedClasses()));
 
 // Position on the canvas, in CSS pixels, of a place on the map; and the way back.
 const screen = (x, y) => [MARGIN + (x * view.scale + view.x) * (canvas.clientWidth - 2 * MARGIN), MARGIN + (y * view.scale + view.y) * (canvas.clientHeight - 2 * MARGIN)];
@@ -104,19 +110,19 @@ const nodeRow = () => {
 };
 
 function dots(ratio) {
-  const style = getComputedStyle(canvas), image = pen.createImageData(canvas.width, canvas.height), chosen = selectedClass();
+  const style = getComputedStyle(canvas), image = pen.createImageData(canvas.width, canvas.height), chosen = selectedClasses();
   const colour = (name) => parseColour(style.getPropertyValue(name)), paper = colour("--paper");
   new Uint32Array(image.data.buffer).fill(((255 << 24) | (paper[2] << 16) | (paper[1] << 8) | paper[0]) >>> 0);
   // Numbers of colours: one for each class, then that of other classes, then that of no class.
   const count = map.names.length, palette = [...map.names.map((name) => `--c${current().colours.get(name) ?? "-none"}`), "--faint", "--c-none"].flatMap(colour);
-  const colours = map.classes.map((number) => (chosen >= 0 && number !== chosen ? count : number < 0 ? count + 1 : number));
+  const colours = map.classes.map((number) => (chosen.size && !chosen.has(number) ? count : number < 0 ? count + 1 : number));
   const [left, top] = screen(0, 0), [right, bottom] = screen(1, 1);
   const places = { ...map, left: ratio * left, top: ratio * top, across: ratio * (right - left), down: ratio * (bottom - top) };
   const radius = ratio * Math.max(1, Math.min(4, 90 / Math.sqrt(map.keys.length))) * Math.min(2.5, Math.sqrt(view.scale));
   const layer = (dot, isPainted, opacity) => paint(image, dot, places, isPainted, colours, palette, opacity);
-  if (chosen < 0) layer(stamp(radius), () => true, 0.85);
+  if (!chosen.size) layer(stamp(radius), () => true, 0.85);
   else {
-    const isChosen = (node) => map.classes[node] === chosen, isLow = (node) => map.confidences[node] < HIGH_CONFIDENCE;
+    const isChosen = (node) => chosen.has(map.classes[node]), isLow = (node) => map.confidences[node] < HIGH_CONFIDENCE;
     layer(stamp(radius), (node) => !isChosen(node), 0.55);
     layer(stamp(Math.max(3.5 * ratio, radius * 1.4)), (node) => isChosen(node) && !isLow(node), 1);
     layer(stamp(Math.max(4 * ratio, radius * 1.4), true), (node) => isChosen(node) && isLow(node), 1);
@@ -128,10 +134,10 @@ const parseColour = (hex) => [1, 3, 5].map((start) => parseInt(hex.trim().slice(
 
 // Names of the largest classes in sight that do not cover each other; zoom in to see more.
 function drawNames(style) {
-  const taken = [], chosen = selectedClass();
+  const taken = [], chosen = selectedClasses();
   pen.font = `600 11px ${style.fontFamily}`;
   Object.assign(pen, { textAlign: "center", textBaseline: "middle", lineWidth: 3.5, lineJoin: "round" });
-  const order = [...map.names.keys()].filter((index) => map.places[index] && (chosen < 0 || index === chosen))
+  const order = [...map.names.keys()].filter((index) => map.places[index] && (!chosen.size || chosen.has(index)))
     .sort((left, right) => map.places[right].size - map.places[left].size);
   for (const index of order) {
     const [x, y] = screen(map.places[index].x, map.places[index].y), name = shortened(map.names[index]), half = pen.measureText(name).width / 2 + 4;
@@ -173,7 +179,7 @@ function selectRows(rows) {
 
 function near(event) {
   const [x, y] = place(event.offsetX, event.offsetY);
-  return map.grid.nearest(x, y, NEAR / view.scale / (canvas.clientWidth - 2 * MARGIN), NEAR / view.scale / (canvas.clientHeight - 2 * MARGIN), isShownNode);
+  return map.grid.nearest(x, y, NEAR / view.scale / (canvas.clientWidth - 2 * MARGIN), NEAR / view.scale / (canvas.clientHeight - 2 * MARGIN), shownIn(selectedClasses()));
 }
 
 function showTip(event) {

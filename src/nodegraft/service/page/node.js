@@ -4,16 +4,16 @@ import { button, byId, dotted, element, nodeLine, show, table, working } from ".
 import { confidence, counted, likely, number } from "./format.js";
 import { about, isShown, load } from "./loading.js";
 import { request } from "./request.js";
-import { current, deselect, keyOf, mayChange, select, update, watch } from "./state.js";
+import { ancestors, current, deselect, keyOf, mayChange, select, update, watch } from "./state.js";
 
-const TOP = 5, NEIGHBOURS = 8, panel = byId("node"), status = byId("node-status");
+const TOP = 5, NEIGHBOURS = 8, MIN_CONFIDENCE = 0.9, panel = byId("node"), status = byId("node-status");
 
 async function describe(key) {
   const { shown } = current(), end = working(status, `Explaining ${key}`);
   try {
     const [{ nodes: [node] }, { predictions: [prediction] }, explanation, { edge_types: types }] = await Promise.all([
       request(`v1/nodes?${about({ key })}`),
-      request(`v1/predict?${about()}`, { method: "POST", body: { keys: [keyOf(key)], top: TOP, ignore_labels: true } }),
+      request(`v1/predict?${about()}`, { method: "POST", body: { keys: [keyOf(key)], top: TOP, min_confidence: MIN_CONFIDENCE, ignore_labels: true } }),
       // Not every method explains its predictions; the rest is shown nevertheless.
       request(`v1/explain?${about({ node: key })}`).then((found) => found.explanation, (error) => ({ error: error.message })),
       request(`v1/neighbours?${about({ node: key, limit: NEIGHBOURS })}`),
@@ -30,8 +30,16 @@ async function describe(key) {
 function head(node, prediction) {
   const probable = prediction.top.map((best) => element("li", {}, classLink(best.class), ` ${likely(best.probability)}`, meter(best.probability)));
   return [element("p", {}, node.text ?? "This node has no text."),
-    element("p", {}, "Label: ", node.label == null ? "none" : classLink(node.label), dotted(` predicted ${prediction.prediction}`, confidence(prediction))),
+    element("p", {}, "Label: ", node.label == null ? "none" : classLink(node.label), ...predicted(prediction)),
     element("h3", {}, "Most probable classes"), element("ol", { class: "bars" }, ...probable)];
+}
+
+// A prediction that lacks confidence is followed by the ancestor that reaches it, if there is one.
+function predicted(prediction) {
+  const [{ class: best }] = prediction.top;
+  if (prediction.reason !== "ancestor") return [dotted(` predicted ${best}`, confidence(prediction))];
+  return [dotted(` predicted ${best}, which has a confidence below ${likely(MIN_CONFIDENCE)}`), element("br"), "With enough confidence: ",
+    classLink(prediction.prediction), element("span", { class: "badge" }, `ancestor of ${best}`), dotted(` ${confidence(prediction)}`)];
 }
 
 const classLink = (name) => button(name, () => update({ className: name }), { class: "text" });

@@ -41,6 +41,18 @@ export const mayChange = () =>
 
 export const classNames = () => state.summary?.classes.map(({ name }) => name) ?? [];
 
+// Names of the class tree that have no labels of their own.
+export const groupNames = () => state.summary?.groups.map(({ name }) => name) ?? [];
+
+// The ancestors of a class or group, the lowest first.
+let parents = new Map(), parentsOf = null;
+export function ancestors(name) {
+  const { summary } = state, found = [];
+  if (summary !== parentsOf) [parents, parentsOf] = [new Map([...summary.classes, ...summary.groups].map((own) => [own.name, own.parent])), summary];
+  for (let up = parents.get(name); up != null; up = parents.get(up)) found.push(up);
+  return found;
+}
+
 // A key from a text, in the type of the store's keys.
 export const keyOf = (text) => (state.summary?.key_type === "integer" && /^-?\d+$/.test(text)
   ? (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)) : text);

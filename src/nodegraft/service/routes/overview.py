@@ -11,6 +11,7 @@ from nodegraft.analysis.label_audit import audit_labels
 from nodegraft.analysis.node_map import NODES, node_map, with_more
 from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.results.nodes import LabelAudit
+from nodegraft.analysis.results.versions import ClassGroup, KnownClasses
 from nodegraft.model.confidence import World
 from nodegraft.service.auth.limits import MAX_LISTED
 from nodegraft.service.auth.tokens import Scope
@@ -31,6 +32,9 @@ class ClassSummary(Model):
 
     name: str = Field(examples=["hats"])
     """Class name."""
+
+    parent: str | None = Field(examples=[None])
+    """Parent in the class tree: a class or a group; null if it has none."""
 
     labels: int = Field(examples=[16])
     """Number of training labels."""
@@ -83,6 +87,9 @@ class Summary(VersionResponse):
     classes: list[ClassSummary]
     """Classes in the order in which they were added."""
 
+    groups: list[ClassGroup]
+    """Groups of the class tree, sorted by name."""
+
 
 class MapNode(Model):
     """A node on the map."""
@@ -130,6 +137,7 @@ async def summary(service: Served, live: ReadVersion) -> Summary:
 
 def _summary(service: Service, live: Live) -> Summary:
     card, counts = service.store.card(live.version), count_predictions(live.state)
+    known_classes = KnownClasses.of(live.row, live.state.labels)
     made_at = {row.version: row.at for row in card.history}
     return Summary(
         **live.fields,
@@ -143,6 +151,7 @@ def _summary(service: Service, live: Live) -> Summary:
         classes=[
             ClassSummary(
                 name=known.name,
+                parent=known_classes.tree.get(known.name),
                 labels=known.labels,
                 since=known.since,
                 at=datetime.fromisoformat(made_at[known.since]),
@@ -153,6 +162,7 @@ def _summary(service: Service, live: Live) -> Summary:
             )
             for known in card.classes
         ],
+        groups=known_classes.groups,
     )
 
 
