@@ -4,8 +4,8 @@
 ``--dataset``) at a fixed rate, in turns to a bare route with a prepared response and to the
 service; then to the service while another client adds and undoes a class every second. Latency
 counts from the time when a request was due, so that a slow server cannot hide a queue. A request
-for 1,000 nodes is compared with the same call in process by its CPU time, which other load on the
-machine changes little.
+for 1,000 nodes, with a response as JSON and as Arrow stream, is compared with the same call in
+process by its CPU time, which other load on the machine changes little.
 ``--minutes 10`` continues to add classes and prints the memory of the service and its writer
 process. ``--workers 1,2,4`` instead measures services with these numbers of processes.
 """
@@ -36,7 +36,7 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.graph.keys import Key
 from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.templates.dataset import load_dataset
-from nodegraft.service.routes.predict import PredictRequest
+from nodegraft.service.routes.predict import ARROW, PredictRequest
 from nodegraft.service.server import serve
 from nodegraft.service.settings import Settings
 from nodegraft.store.store import Store
@@ -88,9 +88,12 @@ def running_server(run: Callable[..., None], *arguments: object) -> Iterator[tup
         process.join()
 
 
-def post(connection: http.client.HTTPConnection, path: str, body: str) -> bytes:
+def post(
+    connection: http.client.HTTPConnection, path: str, body: str, accept: str = "application/json"
+) -> bytes:
     """Send a request and return the response; raise on any status but success."""
-    connection.request("POST", path, body, {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json", "Accept": accept}
+    connection.request("POST", path, body, headers)
     response = connection.getresponse()
     content = response.read()
     if response.status >= 300:
@@ -126,14 +129,17 @@ def in_process(state: State, keys: list[Key], times: int = 300) -> np.ndarray:
 
 
 def compare_large(state: State, pid: int, port: int, keys: list[Key], calls: int = 25) -> None:
-    """Print the CPU time of a large request and of the same call in process, and their ratio."""
+    """Print the CPU time of a large request and of the same call in process, and their ratio.
+
+    The response is once JSON and once an Arrow stream.
+    """
     body = json.dumps({"keys": keys, "top": TOP})
     connection = http.client.HTTPConnection("127.0.0.1", port)
 
-    def request(times: int) -> float:
+    def request(times: int, accept: str) -> float:
         start = cpu_seconds(pid)
         for _ in range(times):
-            post(connection, "/v1/predict", body)
+            post(connection, "/v1/predict", body, accept)
         return cpu_seconds(pid) - start
 
     def call(times: int) -> float:
@@ -142,12 +148,16 @@ def compare_large(state: State, pid: int, port: int, keys: list[Key], calls: int
             predict_rows(state, state.graph.rows_of(keys), 1, TOP)
         return process_time() - start
 
-    request(calls), call(calls)  # not counted: caches are cold
-    # Alternating, and many calls at a time, because the kernel counts in steps of 10 ms.
-    rounds = [(request(calls), call(calls)) for _ in range(4)]
-    service, own = np.sum(rounds, axis=0) * 1000 / (calls * len(rounds))
-    print(f"{len(keys):,} nodes: service {service:.1f} ms of CPU time, in process {own:.1f} ms, "
-          f"x{service / own:.2f} (goal: at most {LARGE_GOAL})", flush=True)  # fmt: skip
+    for name, accept in (("JSON", "application/json"), ("Arrow", ARROW)):
+        request(calls, accept), call(calls)  # not counted: caches are cold
+        # Alternating, and many calls at a time, because the kernel counts in steps of 10 ms.
+        rounds = [(request(calls, accept), call(calls)) for _ in range(4)]
+        service, own = np.sum(rounds, axis=0) * 1000 / (calls * len(rounds))
+        print(
+            f"{len(keys):,} nodes as {name}: service {service:.1f} ms of CPU time, "
+            f"in process {own:.1f} ms, x{service / own:.2f} (goal: at most {LARGE_GOAL})",
+            flush=True,
+        )
 
 
 @contextmanager

@@ -92,6 +92,13 @@ def test_the_command_of_the_image_serves_and_its_health_check_succeeds(shop: Pat
         assert healthy(port)
 
 
+def test_the_command_of_the_systemd_unit_serves(shop: Path) -> None:
+    program, *arguments = unit_command()
+    assert Path(program).name == "nodegraft"
+    with started(arguments, shop, "/srv/shop") as port:
+        assert healthy(port)
+
+
 def test_the_health_check_fails_where_nothing_listens() -> None:
     check = [sys.executable, str(DEPLOY / "healthcheck.py"), f"http://127.0.0.1:{free_port()}/"]
     assert subprocess.run(check, check=False).returncode == 1
@@ -101,7 +108,6 @@ def test_the_other_commands_are_those_of_the_program(tmp_path: Path) -> None:
     """They get as far as the folder, which has no store."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     for arguments in (
-        unit_command()[1:],
         compose["services"]["nodegraft"]["command"],
         kubernetes()[0]["spec"]["template"]["spec"]["containers"][0]["args"],
     ):

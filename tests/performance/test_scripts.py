@@ -97,7 +97,7 @@ SCRIPTS = {
         "--jobs 2",
         [rf"{name}: bare [\d.]+ s, runner [\d.]+ s, x[\d.]+" for name in ("processes", "Ray")],
     ),
-    "score_all": Script("--nodes 2000 --classes 20", [row(" +2,000", 6)]),
+    "score_all": Script("--nodes 2000 --classes 20", [row(" +2,000", 7)]),
     "service": Script(
         "--seconds 3 --rate 10",
         [
@@ -106,7 +106,11 @@ SCRIPTS = {
                 for title in ("in process", "bare route", "service", "service, classes are added")
             ),
             r"HTTP adds [\d.]+ ms, x[\d.]+ of a bare route",
-            r"1,000 nodes: service [\d.]+ ms of CPU time, in process [\d.]+ ms, x[\d.]+ .*",
+            *(
+                rf"1,000 nodes as {name}: service [\d.]+ ms of CPU time, in process [\d.]+ ms, "
+                r"x[\d.]+ .*"
+                for name in ("JSON", "Arrow")
+            ),
             r"p99 while classes are added: x[\d.]+",
         ],
     ),

@@ -162,5 +162,8 @@ def test_everybody_can_use_500_classes(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     assert found_faults(page) == []
     assert not page.evaluate(WIDER_THAN_THE_WINDOW)
+    # Headers are not broken inside of a word.
+    lines = "([cell]) => cell.offsetHeight / parseFloat(getComputedStyle(cell).lineHeight)"
+    assert page.locator("#classes .sort", has_text="accuracy").evaluate_all(lines) < 2
     page.locator("#groups").scroll_into_view_if_needed()
     expect(page.locator("#groups-status")).to_contain_text("group")

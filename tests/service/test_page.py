@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.routes.page import PAGE_FILES as FILES
 from nodegraft.store.scope import Scope
 from tests.service.served import asked
@@ -62,6 +63,11 @@ def test_every_file_is_asked_for_by_another_one() -> None:
     content = "".join(path.read_text(encoding="utf-8") for path in OWN.values())
     for path in FILES:
         assert path == "/" or path.rpartition("/")[2] in content
+
+
+def test_the_page_accepts_as_many_pasted_keys_as_the_service() -> None:
+    script = FILES["/page/selection.js"].read_text(encoding="utf-8")
+    assert re.findall(r"\bPASTED = ([0-9_]+)", script) == [f"{MAX_KEYS:_}"]
 
 
 def test_swagger_ui_comes_with_its_licence() -> None:

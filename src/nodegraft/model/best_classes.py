@@ -17,8 +17,11 @@ from nodegraft.model.confidence import World, confidence
 if TYPE_CHECKING:
     from nodegraft.model.method import Method
 
-BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**23
-"""Maximum number of nodes and of scores (64 megabytes) in a block."""
+BLOCK_ROWS, BLOCK_SCORES = 65_536, 2**21
+"""Maximum number of nodes and of scores (16 megabytes) in a block.
+
+Passes over larger arrays take more time, because the memory allocator returns arrays above 32
+megabytes to the system and must clear new ones."""
 
 SEARCHED = 8
 """Maximum number of top classes found by repeated argmax; for more, scores are sorted."""

@@ -9,6 +9,7 @@ from pydantic import Field
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.results.versions import Changed, Comparison
 from nodegraft.analysis.version import Version
+from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, router
 from nodegraft.service.errors import HttpError
@@ -124,7 +125,7 @@ class MoveClasses(AnyChange):
     action: Literal["move"]
     """Name of the change."""
 
-    parents: Annotated[dict[Text, ParentName], Field(min_length=1, max_length=10_000)] = Field(
+    parents: Annotated[dict[Text, ParentName], Field(min_length=1, max_length=MAX_KEYS)] = Field(
         examples=[{"hats": "headwear", "rugs": None}]
     )
     """Class or group -> its new parent, which may be the name of a new group; null for no
