@@ -125,7 +125,9 @@ def test_a_class_is_previewed_taught_promoted_and_undone(shop: Path, new: New) -
         assert client.post("/v1/versions/2:promote").json()["model_version"] == 2
         listed = client.get("/v1/classes").json()
         assert listed["model_version"] == 2
-        assert {"name": name, "labels": 5, "held_out": 0, "session": 1} in listed["classes"]
+        assert {"name": name, "parent": None, "labels": 5, "held_out": 0, "session": 1} in listed[
+            "classes"
+        ]
         answers = client.post("/v1/predict", json={"keys": nodes}).json()["predictions"]
         assert [one["class"] for one in answers].count(name) >= 4
         undone = client.post("/v1/versions/2:undo", params={"promote": True}).json()
