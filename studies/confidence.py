@@ -35,8 +35,8 @@ from nodegraft.lab.datasets.templates.dataset import LoadedDataset
 from nodegraft.methods.graft import Graft
 from nodegraft.methods.graft.classes import Floats, label_scarcity
 from nodegraft.methods.graft.confidence import (
-    BELIEVED,
     CROWDING,
+    SHARE_FACTOR,
     calibrated_probabilities,
     known_class_probability,
 )
@@ -56,7 +56,7 @@ class Way:
     """One way to compute confidence; the default is that of the library."""
 
     crowding: float = CROWDING
-    believed: float = BELIEVED
+    believed: float = SHARE_FACTOR
     refined: bool = True
 
 
@@ -177,7 +177,7 @@ def certainty(model: Graft, view: GraphView, rows: IntArray, way: Way) -> tuple[
         coefficients,
     )
     likely = shares.max(axis=1)
-    share = float(expit(way.believed / BELIEVED * logit(scorer.share_of_known)))
+    share = float(expit(way.believed / SHARE_FACTOR * logit(scorer.share_of_known)))
     if way.refined:
         return shares, likely * known_class_probability(scores, model.open_set_[-1], share)
     before = before_refinement(model, view, rows)

@@ -31,3 +31,11 @@ def test_the_report_is_what_the_records_say(
     assert made.keys() == kept.keys()
     differing = [str(name) for name in made if made[name].read_bytes() != kept[name].read_bytes()]
     assert not differing, f"make them anew: nodegraft lab report results --out {REPORT}"
+
+
+def test_readme_compares_tools_like_the_page_about_it() -> None:
+    page = (ROOT / "docs/explanation/comparison.md").read_text()
+    rows = [row for row in page.splitlines() if row.startswith("|")]
+    assert len(rows) > 2
+    table = "\n".join(rows).replace("](", "](docs/explanation/")
+    assert table in (ROOT / "README.md").read_text()

@@ -31,7 +31,7 @@ def words_in_terminal(arguments: tuple[str, ...], columns: int) -> tuple[set[str
     places = {"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "TERM": "xterm", "NO_COLOR": "1"}
     shown = CliRunner().invoke(app, arguments, env=places).output
     shown = CURSOR.sub("\n", STYLE.sub("", shown))
-    lines = [line.rstrip() for line in shown.splitlines() if not PROGRESS.match(line)]
+    lines = [line for line in shown.splitlines() if not PROGRESS.match(line)]
     return {word for line in lines for word in line.split()}, max(map(len, lines))
 
 

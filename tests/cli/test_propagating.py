@@ -5,7 +5,7 @@ from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
 from nodegraft.cli.commands.build import _executor
-from nodegraft.graph.disk.blocks.encode import kept_encoding
+from nodegraft.graph.disk.blocks.encode import stored_encoding
 from nodegraft.graph.graph import Graph
 from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.proto_gcn import ProtoGCN
@@ -30,7 +30,7 @@ def test_layers_are_computed_once(on_disk: Graph, tmp_path: Path) -> None:
     first, again = invoke(tmp_path), invoke(tmp_path, "--hops", "2")
     assert "2 blocks computed\n" in first.output
     assert "0 blocks computed\n" in again.output
-    kept = on_disk.kept_layers()
+    kept = on_disk.layer_folder()
     assert kept is not None
     assert f"layers: {kept.place}\n" in first.output
     for power, truth in enumerate(in_memory(wide_graph(), 2)[1:], start=1):
@@ -46,7 +46,7 @@ def test_a_saved_model_embeds_all_nodes(on_disk: Graph, tmp_path: Path) -> None:
     assert "0 blocks computed\n" in again.output
     encoder = model.answering_encoder()
     assert isinstance(encoder, GCN)
-    rows = kept_encoding(on_disk, encoder.row_network())
+    rows = stored_encoding(on_disk, encoder.row_network())
     assert same_bits(rows, model.embed(on_disk, range(300)))
     SGCMean().fit(wide_graph(), labels).save(tmp_path / "means")
     refused = invoke(tmp_path, "--model", tmp_path / "means")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nodegraft.base.errors import GraphTooLargeError
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.model.checks import CONTRACT
 from nodegraft.model.contract.case import Case, scores
@@ -32,14 +31,14 @@ class CaseOnDisk(Case):
 
     @cached_property
     def graph(self) -> Graph:
-        return save_mapped(self._drawn[0], self.folder)
+        return save_mapped(self._data[0], self.folder)
 
 
 @every_method
 def test_a_model_answers_the_same_about_a_graph_on_disk(name: str, tmp_path: Path) -> None:
-    model, graph = case(name).taught(), case(name).graph
+    model, graph = case(name).after_sessions(), case(name).graph
     mapped = save_mapped(graph, tmp_path / "graph")
-    assert isinstance(mapped._store, MappedStore)
+    assert mapped.is_on_disk
     np.testing.assert_array_equal(scores(model, mapped), scores(model, graph))
 
 

@@ -314,7 +314,7 @@ def test_what_is_no_graph_is_refused(graph: Any) -> None:
 def test_a_pickled_model_does_not_carry_the_graph() -> None:
     model = Graft().fit(GRAPH, BASE)
     model.predict(GRAPH, ["n0"])
-    found = model.labels_.__getstate__()["_found"]
+    found = model.labels_.__getstate__()["_cached_rows"]
     assert (model.labels_.on(GRAPH) is not None, found) == (True, None)
 
 

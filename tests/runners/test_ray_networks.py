@@ -39,7 +39,7 @@ def built(tmp_path: Path) -> Path:
 
 
 def layers(graph: Path) -> OperatorFolder:
-    kept = load_graph(graph).kept_layers()
+    kept = load_graph(graph).layer_folder()
     assert kept is not None
     return kept
 

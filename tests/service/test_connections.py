@@ -250,7 +250,7 @@ def test_buckets_of_many_addresses_are_dropped_when_they_are_full_again() -> Non
         assert rate.allows(f"address {number}")
     at = 6.0
     assert rate.allows("another")
-    assert len(rate._left) == 1
+    assert len(rate._buckets) == 1
     assert not rate.is_empty("another")
 
 

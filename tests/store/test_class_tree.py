@@ -178,6 +178,9 @@ def test_predictions_back_off_to_sums(mapped: bool, tmp_path: Path) -> None:
     table = store.predict(version=store.newest, min_confidence=least, ignore_labels=True).to_arrow()
     assert table["leaf"].to_pylist() == [row["leaf"] for row in found]
     assert table["class"].to_pylist() == [row["class"] for row in found]
+    store.undo()
+    assert parents_in(store) == {}
+    assert rows_of(store, top=99) == every.to_rows()
 
 
 def test_previews_and_diffs_count_changes_inside_branches(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def size_of(store: Store) -> int:
 @forms
 def test_it_answers_as_one_in_memory_does(form: str, tmp_path: Path) -> None:
     mapped, memory = made(tmp_path, form), made(tmp_path, form, mapped=False)
-    assert isinstance(mapped.graph()._store, MappedStore)
+    assert mapped.graph().is_on_disk
     for store in (mapped, memory):
         store.add(labels_of(4, 5, count=5), intent=Intent(promote=True))
     assert mapped.live == 2
@@ -73,7 +73,7 @@ def test_layers_that_were_worked_out_come_along(tmp_path: Path) -> None:
     graph = load_graph(tmp_path / "graph")
     propagate(graph, 2)
     store = Store.init(tmp_path / "second", graph, labels_of(0, 1))
-    layers = store.graph().kept_layers()
+    layers = store.graph().layer_folder()
     assert layers is not None
     assert layers.layer(2) is not None
     assert layers.place.is_relative_to(store.place)
@@ -142,6 +142,9 @@ def test_growing_writes_what_came_and_answers_as_in_memory(form: str, tmp_path: 
     assert store.growth
     store.verify()
     again = Store.open(mapped.place)
+    assert again.graph().is_on_disk
+    assert again.graph().layer_folder() is None
+    assert not memory.graph().is_on_disk
     assert again.graph().content_hash == memory.graph().content_hash
     expect_same(again, memory, version=3)
     again.add(labels_of(4, 5, count=5))
@@ -215,7 +218,7 @@ def test_whole_tables_are_built_on_disk(form: str, tmp_path: Path) -> None:
     ]
     assert versions[0].detail == versions[1].detail
     assert versions[0].detail["labels_lost"] == 3
-    assert isinstance(mapped.graph()._store, MappedStore)
+    assert mapped.graph().is_on_disk
     expect_same(Store.open(mapped.place), memory, version=3)
 
 

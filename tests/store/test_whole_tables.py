@@ -9,7 +9,6 @@ import pytest
 
 import nodegraft as ng
 from nodegraft.base.errors import GateError, NodegraftError, ParameterError, StoreError
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.table_changes import TableChanges, TablePreview, TableSizes
@@ -200,7 +199,7 @@ def test_edges_stay_unless_they_are_removed_on_purpose(mapped: bool, tmp_path: P
     assert set(after) == {"cites", "like"}
     for kind, entries in after.items():
         assert entries == {one for one in before[kind] if not gone & {one[0], one[1]}}
-    assert isinstance(store.graph()._store, MappedStore) == mapped
+    assert store.graph().is_on_disk == mapped
     assert store.predict(["new"], version=2).predictions
     bare = store.sync(pa.Table.from_pylist(rows), False)
     assert store.graph().num_edges == 0
@@ -233,7 +232,7 @@ def test_a_preview_says_what_a_sync_does_and_writes_nothing(mapped: bool, tmp_pa
 def test_a_preview_shows_what_would_be_refused(store: Store) -> None:
     hats = pa.Table.from_pylist([row for row in NODES.to_pylist() if row["id"][0] == "h"])
     seen = store.preview_sync(hats)
-    assert seen.untaught == ("shoes", "lamps")
+    assert seen.without_labels == ("shoes", "lamps")
     assert seen.lost == {"shoes": 50, "lamps": 50}
     assert seen.predictions is None
     told = " ".join(seen.objections())

@@ -457,7 +457,8 @@ def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -
 
 
 def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:
-    return [None if value != value else value for value in values.tolist()]  # NaN != NaN
+    # Only NaN differs from itself.
+    return [None if value != value else value for value in values.tolist()]
 
 
 def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:

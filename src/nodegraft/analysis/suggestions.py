@@ -148,7 +148,7 @@ def _neighbour_vectors(graph: Graph, rows: IntArray) -> Matrix:
     return normalise_rows(csr_array((ones, (places, columns)), shape=shape))
 
 
-NEEDED = {Capability.EMBED, Capability.CALIBRATED}
+NEEDED_CAPABILITIES = {Capability.EMBED, Capability.CALIBRATED}
 """Capabilities that a method needs for suggestions of new classes."""
 
 UNKNOWN = 0.5
@@ -175,7 +175,7 @@ def new_classes(state: State, count: int) -> list[NewClass]:
         count: Maximum number of groups to return.
     """
     validate_value("count", count, PositiveInt)
-    if not state.model.capabilities() >= NEEDED:
+    if not state.model.capabilities() >= NEEDED_CAPABILITIES:
         return []
     graph = state.graph
     rows = graph.sampled(SAMPLE, graph.rows_of(list(state.labels.owners())))

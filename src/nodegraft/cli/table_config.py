@@ -93,7 +93,7 @@ class TableConfig:
             raise DataError(f"{place} cannot be written: {error}.") from error
 
     @property
-    def found(self) -> bool:
+    def exists(self) -> bool:
         """Whether a nodegraft.toml was found."""
         return self.place is not None
 
@@ -123,7 +123,7 @@ def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict
                 f"{config.place}: key_type is {config.values['key_type']!r}, but the keys of the "
                 f"store have type {own!r}: change or remove key_type."
             )
-    if config.found:
+    if config.exists:
         terminal.note(line(config.line(GROWING)))
     return {name: value for name, value in config.values.items() if name in GROWING}
 

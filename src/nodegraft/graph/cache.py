@@ -106,7 +106,7 @@ class ViewCache:
         """Persistent array cache of the graph from which this graph grew."""
         return self._store.array_cache.base.under(list(self._weights or ()))
 
-    def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
+    def layer_folder(self, folder: Path | None = None) -> OperatorFolder | None:
         """Return the folder on disk for propagated features.
 
         Args:
@@ -130,7 +130,7 @@ class ViewCache:
         features = self._store.feature_matrix
         if self._rows is not None:
             features = some_rows(features, self._rows)
-        return PropagatedFeatures(self.adjacency, features, hops, self.kept_layers())
+        return PropagatedFeatures(self.adjacency, features, hops, self.layer_folder())
 
     def heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
         """Return an object that computes heat diffusion on the visible edges.

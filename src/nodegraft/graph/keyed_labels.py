@@ -32,7 +32,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
     """Immutable mapping from class name to the keys of its nodes, in the given order.
 
     >>> labels = KeyedLabels({"hats": np.array([30, 10])})
-    >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # in the order of hashes
+    >>> labels.extended({"hats": np.array([20])})["hats"].tolist()  # In the order of hashes.
     [10, 20, 30]
 
     Args:
@@ -41,7 +41,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     def __init__(self, keys: Mapping[str, KeyArray]) -> None:
         self._keys = dict(keys)
-        self._found: tuple[object, int | None, NodeLabels] | None = None
+        self._cached_rows: tuple[object, int | None, NodeLabels] | None = None
         # Hashes of all keys, computed on first use and updated when labels are added.
         self._hashes: NDArray[np.uint64] | None = None
         self._bytes: int | None = None
@@ -67,17 +67,17 @@ class KeyedLabels(Mapping[str, KeyArray]):
             limit: Maximum number of nodes per class: the first keys of each class are used. None
                 for no limit.
         """
-        cached = self._found
+        cached = self._cached_rows
         if cached is None or cached[0] is not graph.identity or cached[1] != limit:
             rows = _rows(graph, {name: keys[:limit] for name, keys in self.items()})
             # Assign a single tuple, because this is atomic: if several threads do it, one of their
             # results is cached.
-            cached = self._found = (graph.identity, limit, NodeLabels(rows))
+            cached = self._cached_rows = (graph.identity, limit, NodeLabels(rows))
         return cached[2]
 
     def __getstate__(self) -> dict[str, Any]:
         # Leave out the cached result, because it would add the whole graph to the pickle.
-        return {**vars(self), "_found": None}
+        return {**vars(self), "_cached_rows": None}
 
     def __getitem__(self, name: str) -> KeyArray:
         return self._keys[name]
@@ -168,7 +168,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         for name, keys in more.items():
             again = [key for key in keys.tolist() if key in owner]
             if again:
-                raise ClassNameError(_told(again, owner[again[0]], name))
+                raise ClassNameError(_duplicates_message(again, owner[again[0]], name))
 
     @property
     def nbytes(self) -> int:
@@ -234,7 +234,7 @@ def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray
     }
 
 
-def _told(again: list[Any], old: str, name: str) -> str:
+def _duplicates_message(again: list[Any], old: str, name: str) -> str:
     examples = ", ".join(map(repr, sorted(again)[:3])) + (" and others" if len(again) > 3 else "")
     if old == name:
         return f"{len(again)} of the nodes are labels of {old!r} already: {examples}."

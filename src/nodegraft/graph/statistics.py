@@ -90,8 +90,8 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
     that their unit does not matter. A new type gets the weight for :math:`\bar h`; its edge weights
     are not divided by their mean.
 
-    >>> told = {"is-a": Homophily(90, 0.9, 0.8), "next-to": Homophily(90, 0.3, 0.0)}
-    >>> weights, unseen = relation_weights(told)
+    >>> kinds = {"is-a": Homophily(90, 0.9, 0.8), "next-to": Homophily(90, 0.3, 0.0)}
+    >>> weights, unseen = relation_weights(kinds)
     >>> {name: round(weight, 2) for name, weight in weights.items()}, round(unseen, 2)
     ({'is-a': 1.97, 'next-to': 0.03}, 0.42)
 

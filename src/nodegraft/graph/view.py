@@ -18,6 +18,7 @@ from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
+from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, Rows, row_numbers
 from nodegraft.graph.edges.operator import Neighbourhood, Operator
@@ -60,7 +61,7 @@ class GraphView:
             if outside.size:
                 raise UnknownNodeError(outside.tolist(), self._rows.size)
         self._cache = ViewCache(store, self._rows, full_degrees, weights)
-        self._weighed = Memo[GraphView](most=4)
+        self._weighted_views = Memo[GraphView](most=4)
 
     @property
     def _adjacency(self) -> Adjacency:
@@ -89,7 +90,7 @@ class GraphView:
         in_order = tuple(float(weights[name]) for name in self.relations)
         if in_order == self._weights or (self._weights is None and in_order == (1.0,)):
             return self
-        return self._weighed.get(
+        return self._weighted_views.get(
             in_order, lambda: GraphView(self._store, self._rows, self._full_degrees, in_order)
         )
 
@@ -175,6 +176,11 @@ class GraphView:
     def identity(self) -> object:
         """Object that is the same for all views of a graph, because they have equal row numbers."""
         return self._store
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether arrays of the graph are mapped from files, so that it may exceed memory."""
+        return isinstance(self._store, MappedStore)
 
     @property
     def array_cache(self) -> ArrayCache:
@@ -406,7 +412,7 @@ class GraphView:
             raise ParameterError(f"hops must not be negative, and is {hops}.")
         return self._cache.propagated(hops).rows(self.positions(rows))
 
-    def kept_layers(self, folder: Path | None = None) -> OperatorFolder | None:
+    def layer_folder(self, folder: Path | None = None) -> OperatorFolder | None:
         """Return the folder on disk that stores propagated features.
 
         Args:
@@ -415,7 +421,7 @@ class GraphView:
         Returns:
             None if there is no folder, or if the view is a part of the graph.
         """
-        return self._cache.kept_layers(folder)
+        return self._cache.layer_folder(folder)
 
     def diffused(
         self, starts: Sequence[IntArray], rows: IntArray, times: Sequence[float]
@@ -500,7 +506,7 @@ class GraphView:
             most: Maximum number of rows to recompute.
         """
         count = self._cache.refresh(most)
-        for view in self._weighed.values():
+        for view in self._weighted_views.values():
             count += view.refresh(most - count)
         return count
 
@@ -513,10 +519,10 @@ class GraphView:
                 and edges are equal.
         """
         self._cache.take_over(same._cache, touched)
-        for view in same._weighed.values():
+        for view in same._weighted_views.values():
             child = GraphView(self._store, weights=view._weights)
             child.take_over(view, touched)
-            self._weighed.put(view._weights, child)
+            self._weighted_views.put(view._weights, child)
 
     def __repr__(self) -> str:
         everyone = len(self._store.keys)

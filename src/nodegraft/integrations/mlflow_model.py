@@ -98,7 +98,7 @@ def register_live_version(store: Store, name: str) -> int:
 
 def _log(store: Store, name: str) -> int:
     state = store.state()
-    if state.graph.kept_layers() is not None:
+    if state.graph.is_on_disk:
         raise ParameterError(
             "The graph of this store is on disk and may be larger than memory, so it cannot be an "
             "artifact of MLflow: serve the store with nodegraft serve."

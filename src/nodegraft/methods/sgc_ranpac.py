@@ -39,7 +39,7 @@ class SGCRanPAC(KernelHead):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
-        self._drawn = Memo[NDArray[np.float32]]()
+        self._random_weights = Memo[NDArray[np.float32]]()
 
     def lift(self, vectors: Matrix) -> Matrix:
         """Return the random features."""
@@ -51,7 +51,9 @@ class SGCRanPAC(KernelHead):
         return dual_ridge(gram, counts, self.penalty)
 
     def _directions(self, width: int) -> NDArray[np.float32]:
-        return self._drawn.get((self.seed, width, self.features), lambda: self._draw(width))
+        return self._random_weights.get(
+            (self.seed, width, self.features), lambda: self._draw(width)
+        )
 
     def _draw(self, width: int) -> NDArray[np.float32]:
         draws = self.seeds.generator("random features")

@@ -52,13 +52,13 @@ class UGCNLDA(KernelHead):
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
-        self._drawn = Memo[list[Tensor]]()
+        self._random_weights = Memo[list[Tensor]]()
 
     def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Matrix:
         """Return the outputs of all layers side by side."""
         neighbourhood, places = view.around(rows, self.hops)
         key = self.seed, view.num_features, self.hops, self.width
-        weights = self._drawn.get(key, lambda: self._draw(view.num_features))
+        weights = self._random_weights.get(key, lambda: self._draw(view.num_features))
         return untrained_layers(neighbourhood, weights).numpy()[places]
 
     def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:

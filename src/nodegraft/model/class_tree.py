@@ -59,10 +59,10 @@ class ClassTree(Mapping[str, str]):
 
     def path(self, name: str) -> tuple[str, ...]:
         """Return a class and its ancestors, the class first."""
-        found = [name]
-        while (parent := self._parents.get(found[-1])) is not None:
-            found.append(parent)
-        return tuple(found)
+        classes = [name]
+        while (parent := self._parents.get(classes[-1])) is not None:
+            classes.append(parent)
+        return tuple(classes)
 
     def depth(self, name: str) -> int:
         """Return the number of ancestors of a class; 0 for a class without a parent."""
@@ -85,11 +85,11 @@ class ClassTree(Mapping[str, str]):
         for name in labelled:
             for child in self.path(name):
                 children.setdefault(self._parents.get(child), {})[child] = None
-        found, waiting = list[str](), list(children.get(None, {}))[::-1]
+        ordered, waiting = list[str](), list(children.get(None, {}))[::-1]
         while waiting:
-            found.append(waiting.pop())
-            waiting += list(children.get(found[-1], {}))[::-1]
-        return found
+            ordered.append(waiting.pop())
+            waiting += list(children.get(ordered[-1], {}))[::-1]
+        return ordered
 
     def moved(self, parents: Mapping[str, str | None]) -> "ClassTree":
         """Return a tree in which some classes have another parent.
@@ -123,12 +123,12 @@ class ClassTree(Mapping[str, str]):
         """
         parts = {*names, *({into} & self.names)}
         above = self.common_ancestor(sorted(parts))
-        left = {
+        parents = {
             child: into if parent in parts else parent
             for child, parent in self._parents.items()
             if child not in parts
         }
-        return ClassTree(left if above is None else {**left, into: above})
+        return ClassTree(parents if above is None else {**parents, into: above})
 
     def within(self, labelled: Iterable[str]) -> "ClassTree":
         """Return a tree without the groups that have no class with labels below them.

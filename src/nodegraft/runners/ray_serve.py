@@ -80,7 +80,7 @@ def _listen(serve: Any, host: str, port: int) -> None:
     except (RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
         raise NodegraftError(
             f"Ray Serve cannot listen at {host}, port {port}: choose others with --host and "
-            f"--port. Ray says: {_said(error)}"
+            f"--port. Ray says: {_message_of(error)}"
         ) from error
 
 
@@ -95,11 +95,11 @@ def _run(serve: Any, application: Any, name: str) -> None:
         raise NodegraftError(
             "Ray Serve could not start the replicas. Check that nothing else is served by this "
             "cluster, and that what they serve is found under the same path on every node. Ray "
-            f"says: {' '.join([_said(error), *messages])}"
+            f"says: {' '.join([_message_of(error), *messages])}"
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return the message of an error, without the traceback of the remote process."""
     return str(getattr(error, "cause", error))
 

@@ -92,7 +92,7 @@ def _raise_file_limit() -> int:
     """
     if sys.platform == "win32":
         return BACKLOG
-    import resource  # not available on Windows
+    import resource  # Windows does not have this module.
 
     limit = FLOOD * MAX_CONNECTIONS + 2 * BACKLOG
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

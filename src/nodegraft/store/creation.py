@@ -17,7 +17,6 @@ from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.validate import validate_value
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
@@ -76,7 +75,7 @@ def made_in(
     if settings.objects:
         _require_unused(settings.objects)
     objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
-    if isinstance(graph._store, MappedStore):
+    if graph.is_on_disk:
         require_local(objects)
     # Similar class names are allowed here; the report on the tables warns of them.
     checked = StoreLabels().added(labels, force_name=True)

@@ -14,7 +14,6 @@ from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
 from nodegraft.base.events import Listener
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
@@ -91,7 +90,7 @@ class TablePreview:
     lost: dict[str, int]
     """Class -> number of its labels that would be removed with their nodes."""
 
-    untaught: tuple[str, ...]
+    without_labels: tuple[str, ...]
     """Classes that would lose all training labels."""
 
     max_removed_share: float
@@ -117,17 +116,17 @@ class TablePreview:
             if lost > self.max_removed_share * total + ROUNDING
         ]
 
-    def untaught_sentences(self) -> list[str]:
+    def missing_label_sentences(self) -> list[str]:
         """Return a sentence for each class that would lose all training labels."""
         return [
-            f"Class {name!r} would have no label left that teaches it: remove the class first."
-            for name in self.untaught
+            f"Class {name!r} would have no training label left: remove the class first."
+            for name in self.without_labels
         ]
 
     def objections(self) -> list[str]:
         """Return the reasons of the quality gate to refuse the change, as sentences."""
         measured = self.predictions.objections() if self.predictions else []
-        return [*self.removals(), *self.untaught_sentences(), *measured]
+        return [*self.removals(), *self.missing_label_sentences(), *measured]
 
     def warnings(self) -> list[str]:
         """Return warnings to review before promoting the version, as sentences."""
@@ -220,11 +219,11 @@ def read_whole_tables(
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
         del arguments["directed"]
-    if isinstance(graph._store, MappedStore):
+    if graph.is_on_disk:
         with _advice_for_stores():
             tables = build_graph(nodes, table, folder / "built", **arguments)
         if edges is None:
-            saved = save_mapped(tables.graph, folder / "joined", edges_of=graph)
+            saved = save_mapped(tables.graph, folder / "with_edges", edges_of=graph)
             tables = replace(tables, graph=saved)
         return tables
     with _advice_for_stores():

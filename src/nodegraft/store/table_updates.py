@@ -9,7 +9,6 @@ from nodegraft.analysis.preview import compare
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version
 from nodegraft.base.errors import GateError, StoreError
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.parts import NewTables, StoreParts
@@ -100,7 +99,7 @@ class TableUpdates:
         """Return the changes that :meth:`sync` would make."""
         parent = self._parts.journal.version()
         with self._replaced(parent, tables) as new:
-            if new.preview.untaught:
+            if new.preview.without_labels:
                 return new.preview
             diff = compare(self._parts.state(parent), new.labelled())
             return replace(new.preview, predictions=diff)
@@ -131,7 +130,7 @@ class TableUpdates:
     def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
         """Yield a graph of complete tables; delete a graph on disk at the end of the context."""
         before = self._parts.state(parent)
-        if parent.texts is not None and isinstance(before.graph._store, MappedStore):
+        if parent.texts is not None and before.graph.is_on_disk:
             raise StoreError(
                 "This store has texts of nodes beside a graph on disk, and sync would lose them: "
                 "use grow, or build a graph from the new tables and create a new store."
@@ -144,7 +143,7 @@ class TableUpdates:
             preview = replace(
                 self._counted(before, table_changes(before.graph, new.graph, len(keys))),
                 lost={name: len(keys) for name, keys in lost.items()},
-                untaught=tuple(
+                without_labels=tuple(
                     name
                     for name in lost
                     if not before.labels[name].without(frozenset(keys)).training

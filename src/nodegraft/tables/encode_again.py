@@ -8,7 +8,6 @@ import numpy as np
 
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.events import Listener
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.tables.columns import Source, column_names, read_source
@@ -65,7 +64,7 @@ class TextEncoding:
         recipe = graph.recipe
         if not isinstance(recipe, FeatureRecipe):
             raise DataError("This graph was not read from tables, so it has no text encoder.")
-        if isinstance(graph._store, MappedStore):
+        if graph.is_on_disk:
             raise DataError(
                 "A graph on disk is encoded when it is built: build it again from its tables with "
                 "--encoder, and create a new store with the labels of this one."

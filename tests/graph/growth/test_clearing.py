@@ -45,7 +45,7 @@ def test_it_ends_when_somebody_comes_or_enough_is_made(monkeypatch: pytest.Monke
 def test_a_layer_that_keeps_no_more_rows_does_not_keep_it_going(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(propagation, "KEPT_NUMBERS", 7 * 110)
+    monkeypatch.setattr(propagation, "MOST_CACHED_NUMBERS", 7 * 110)
     graph = wide_graph(nodes=3000)
     graph.propagated(np.arange(110), 2)
     larger, slices = graph.grow(edges=EDGES), count()
@@ -62,4 +62,4 @@ def test_clearing_is_no_reason_to_make_all_rows() -> None:
         cleared += clear_stale(graph).rows
     assert cleared > 3000
     (layers,) = graph._cache._propagated.values()
-    assert layers._some[1].num_missing(graph.rows) > 1000
+    assert layers._row_caches[1].num_missing(graph.rows) > 1000

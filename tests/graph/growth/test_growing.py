@@ -35,7 +35,7 @@ def test_a_graph_that_was_replaced_is_freed_at_once(typed: bool) -> None:
     model.predict(graph, [7])
     larger = graph.grow([1000], NEW, {graph.relations[0]: [(1000, 1)]})
     model.predict(larger, [1000])
-    held: list[object] = [graph, graph._store, *graph._weighed.values()]
+    held: list[object] = [graph, graph._store, *graph._weighted_views.values()]
     gone = [weakref.ref(one) for one in held]
     held.clear()
     del graph

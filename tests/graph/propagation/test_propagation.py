@@ -77,7 +77,7 @@ def test_dense_rows_are_made_once(passes: list[Matrix], monkeypatch: pytest.Monk
 
 def test_dense_rows_beyond_the_limit_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = random_graph().propagated(ASKED, 2)
-    monkeypatch.setattr(propagation, "KEPT_NUMBERS", 2 * truth[0].shape[1])
+    monkeypatch.setattr(propagation, "MOST_CACHED_NUMBERS", 2 * truth[0].shape[1])
     view = random_graph()
     for asked in (ASKED[:1], ASKED, ASKED[:2], ASKED):
         for layer, wanted in zip(view.propagated(asked, 2), truth, strict=True):

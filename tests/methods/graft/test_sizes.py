@@ -12,7 +12,6 @@ from studies.sizes import Case, measured_apart
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.disk.blocks.encode import propagate
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges import row_blocks
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
@@ -89,14 +88,14 @@ def in_memory(graph: Graph, folder: Path) -> Graph:
 
 def on_disk(graph: Graph, folder: Path) -> Graph:
     mapped = save_mapped(graph, folder / "graph")
-    assert isinstance(mapped._store, MappedStore)
+    assert mapped.is_on_disk
     return mapped
 
 
 def propagated_on_disk(graph: Graph, folder: Path) -> Graph:
     mapped = on_disk(graph, folder)
     propagate(mapped, 2)
-    layers = mapped.kept_layers()
+    layers = mapped.layer_folder()
     assert layers is not None
     assert layers.layer(2) is not None
     return mapped

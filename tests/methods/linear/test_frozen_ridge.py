@@ -26,7 +26,7 @@ def test_a_later_class_gets_the_weights_of_a_regression_with_its_mean_as_one_mor
 ) -> None:
     rows, means = drawn(seed)
     found = FrozenRidge.solved(rows @ rows.T, CLASSES, penalty=0.3)
-    labels, own = found.joined(rows @ means.T, (means**2).sum(axis=1))
+    labels, own = found.later_coefficients(rows @ means.T, (means**2).sum(axis=1))
     counts = np.bincount(CLASSES)[CLASSES]
     for place, mean in enumerate(means):
         together = np.vstack((rows, mean))
@@ -41,5 +41,9 @@ def test_a_regression_comes_back_from_its_arrays() -> None:
     made = FrozenRidge.solved(rows @ rows.T, CLASSES, penalty=0.3)
     back = FrozenRidge.from_state(made.state(), 0.3)
     across, squares = rows @ later.T, np.einsum("ij,ij->i", later, later)
-    for one, other in zip(made.joined(across, squares), back.joined(across, squares), strict=True):
+    for one, other in zip(
+        made.later_coefficients(across, squares),
+        back.later_coefficients(across, squares),
+        strict=True,
+    ):
         assert np.array_equal(one, other)

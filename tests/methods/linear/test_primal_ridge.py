@@ -10,6 +10,6 @@ def test_it_is_the_frozen_ridge() -> None:
     frozen = FrozenRidge.solved(rows @ rows.T, classes, 0.1)
     primal = PrimalRidge.solved(rows, classes, 0.1)
     np.testing.assert_allclose(primal.weights, (rows.T @ frozen.coefficients).T, atol=1e-10)
-    shares, own = frozen.joined(rows @ later.T, np.einsum("ij,ij->i", later, later))
+    shares, own = frozen.later_coefficients(rows @ later.T, np.einsum("ij,ij->i", later, later))
     expected = (rows.T @ shares + own * later.T).T
-    np.testing.assert_allclose(primal.joined(later), expected, atol=1e-10)
+    np.testing.assert_allclose(primal.later_weights(later), expected, atol=1e-10)

@@ -216,11 +216,11 @@ class Change:
 
 def _plain(name: str, value: Any) -> Any:
     if name in ("classes", "more", "parts"):
-        from nodegraft.tables.labels import keys_by_class  # this module is slow to import
+        from nodegraft.tables.labels import keys_by_class  # This import is slow.
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
     if name == "parents":
-        from nodegraft.tables.class_parents import parents_by_class  # this module is slow to import
+        from nodegraft.tables.class_parents import parents_by_class  # This import is slow.
 
         return parents_by_class(value)
     # Return a string in place of a list unmodified, so that applying the change refuses it.

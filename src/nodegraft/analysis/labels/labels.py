@@ -118,7 +118,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return hash((tuple(self._classes.items()), self.tree))
 
     def has_classes_of(self, other: "StoreLabels") -> bool:
-        """Return whether the classes, their order and labels are equal; parents may differ."""
+        """Return whether the classes, their order and labels are equal; parents may differ.
+
+        Args:
+            other: Labels of another version.
+        """
         return list(self.items()) == list(other.items())
 
     @property

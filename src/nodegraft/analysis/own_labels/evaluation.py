@@ -50,7 +50,7 @@ def evaluate_methods(
             # Each method gets a new stream, so that it cannot use values cached by another method.
             stream = own_stream(state, plan, seed)
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
-            model = _made(name, parameters[name], seed)
+            model = _build_method(name, parameters[name], seed)
             results_of[name].append(evaluate(model, stream, listener=progress))
             if state.labels.tree:
                 measures_of[name].append(measure_in_tree(model, stream, state.labels.tree))
@@ -85,5 +85,5 @@ def _parameters(own: Method, name: str) -> dict[str, Any]:
     return own.get_params() if name == own.name else {}
 
 
-def _made(name: str, parameters: Mapping[str, Any], seed: int) -> Method:
+def _build_method(name: str, parameters: Mapping[str, Any], seed: int) -> Method:
     return build(REGISTRY.get(name), {**parameters, "seed": seed})

@@ -155,7 +155,7 @@ class KnownClasses(VersionResult):
     @property
     def tree(self) -> "ClassTree":
         """Parents of the classes and groups."""
-        from nodegraft.model.class_tree import ClassTree  # this module is slow to import
+        from nodegraft.model.class_tree import ClassTree  # This import is slow.
 
         every: list[KnownClass | ClassGroup] = [*self.classes, *self.groups]
         return ClassTree({known.name: known.parent for known in every if known.parent is not None})

@@ -80,7 +80,7 @@ def propagate(
     from nodegraft.tables.storage import load_graph
 
     loaded = load_graph(graph)
-    if loaded.kept_layers() is None:
+    if loaded.layer_folder() is None:
         raise ParameterError(
             f"The graph in {graph} is held in memory, where features are propagated on demand. "
             "This command needs a graph folder written by `nodegraft build`."
@@ -101,7 +101,7 @@ def propagate(
 
 def _executor(ray: str | None, workers: int) -> "AbstractContextManager[BlockExecutor | None]":
     if ray is not None:
-        from nodegraft.runners.ray_connection import RayBlocks  # Ray is an optional extra
+        from nodegraft.runners.ray_connection import RayBlocks  # Ray is an optional extra.
 
         return RayBlocks(ray, cpus=workers)
     if workers == 1:

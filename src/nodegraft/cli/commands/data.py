@@ -128,7 +128,7 @@ def init(
     label, key_column = values["label"], values["label_key"] or values["key"]
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
     terminal.stage("reading tables")
-    if config.found:
+    if config.exists:
         terminal.note(line(config.line()))
     if graph is not None:
         names = "key_type", "text", "features", "categories", "encoder"

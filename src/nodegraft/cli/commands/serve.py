@@ -138,7 +138,7 @@ def revoke_token(place: StorePlace, name: TokenName, by: By = None) -> Output[Re
 def _serve_on_ray(terminal: Terminal, settings: "Settings", cluster: str) -> None:
     from nodegraft.base.hashing import content_hash
     from nodegraft.runners.ray_connection import LOCAL
-    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an optional extra
+    from nodegraft.runners.ray_serve import replicated, wait_for_signal  # Ray is an optional extra.
     from nodegraft.service.server import check, replica
 
     # Use an absolute path, because each replica has its own working folder.

@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from nodegraft.base.counting import counted
-from nodegraft.cli.render.values import duration, file_size, percent, points
-from nodegraft.cli.terminal import UNLIMITED
+from nodegraft.cli.render.values import GAP, duration, file_size, percent, points
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,17 +31,23 @@ MAX_NAMED_JOBS = 4
 class MethodTable(Table):
     """Table of methods, whose last columns are omitted on a narrow terminal."""
 
-    OPTIONAL: ClassVar = {"what it does": 24, "can also": 24, "from": 16}
+    MIN_WIDTHS: ClassVar = {"what it does": 26, "can also": 24, "from": 16}
     """Heading of each column behind the name -> its minimum width in characters."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the table."""
-        omitted: list[str] = []
-        unlimited = options.update(max_width=UNLIMITED)
-        while len(self.columns) > 2 and (
-            Measurement.get(console, unlimited, self).minimum > options.max_width
-        ):
+        names, *others = (
+            max(cell_len(str(cell)) for cell in column.cells) for column in self.columns
+        )
+        least, omitted = list(self.MIN_WIDTHS.values()), list[str]()
+        # The table has one more character at each end.
+        while (spare := options.max_width - 2 - names - sum(width + GAP for width in least)) < 0:
+            if len(least) == 1:
+                break
+            least.pop()
             omitted.insert(0, str(self.columns.pop().header))
+        for column, width, longest in zip(self.columns[1:], least, others, strict=False):
+            column.width = min(longest, width + max(0, spare) // len(least))
         if omitted:
             self.caption = f"Not shown, because the line is short: {', '.join(omitted)} (--json)."
             self.caption_justify = "left"
@@ -205,8 +210,8 @@ def methods_table(methods: "list[Method]") -> Table:
     """Return a table with a row for each method; a narrow terminal shows its first columns."""
     table = MethodTable(box=SIMPLE, pad_edge=False)
     table.add_column("method", no_wrap=True)
-    for heading, width in MethodTable.OPTIONAL.items():
-        table.add_column(heading, min_width=width, overflow="fold")
+    for heading in MethodTable.MIN_WIDTHS:
+        table.add_column(heading, overflow="fold")
     for method in methods:
         cells = (method.summary, ", ".join(method.capabilities) or "–", method.citation)
         table.add_row(method.method, *map(escape, cells))

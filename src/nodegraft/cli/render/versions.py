@@ -237,7 +237,7 @@ def table_preview_lines(preview: "TablePreview", texts: values.Texts) -> Rendera
     if preview.lost:
         classes = counted(len(preview.lost), "class")
         lines.append(Text(f"{classes} would lose labels: {_lost_labels(preview)}."))
-    lines += gate_lines([*preview.removals(), *preview.untaught_sentences()])
+    lines += gate_lines([*preview.removals(), *preview.missing_label_sentences()])
     if preview.predictions:
         lines.append(preview_lines(preview.predictions, texts))
     return Group(*lines)

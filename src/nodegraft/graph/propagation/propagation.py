@@ -22,27 +22,27 @@ from nodegraft.graph.growth.stacked import (
     rows_to_read,
 )
 
-KEPT_NUMBERS = 2**26
+MOST_CACHED_NUMBERS = 2**26
 """Maximum size of the cache of single dense rows, for each power of S, in numbers (256 MiB)."""
 
 WORTH_ALL = 2
 """A dense layer is computed as a whole once 1/WORTH_ALL of its rows were computed."""
 
 
-STALE, UNMADE = -1, -2
-"""Markers for rows that are not in the cache: STALE if outdated, UNMADE if never computed."""
+STALE, NOT_COMPUTED = -1, -2
+"""Markers for rows that are not in the cache: STALE if outdated, NOT_COMPUTED if never computed."""
 
 MOST_ROWS = 2
 """Outdated rows are removed when a layer stores more than MOST_ROWS rows for each valid row."""
 
 
-class KeptLayer:
+class CachedLayer:
     """Layer of propagated features; a row is computed and cached when it is first read.
 
     Args:
         rows: Cached rows.
-        places: Position in `rows` of each node's row; :data:`STALE` or :data:`UNMADE` for rows
-            without one.
+        places: Position in `rows` of each node's row; :data:`STALE` or :data:`NOT_COMPUTED`
+            for nodes without a cached row.
         most: Maximum number of cached rows; None for no limit.
     """
 
@@ -52,12 +52,12 @@ class KeptLayer:
         self._most = most
 
     @classmethod
-    def of(cls, rows: Stored) -> "KeptLayer":
+    def of(cls, rows: Stored) -> "CachedLayer":
         """Create a layer whose rows are all cached."""
         return cls(rows, np.arange(rows.shape[0]))
 
     @classmethod
-    def empty(cls, nodes: int, columns: int, most: int) -> "KeptLayer":
+    def empty(cls, nodes: int, columns: int, most: int) -> "CachedLayer":
         """Create a dense layer without cached rows.
 
         Args:
@@ -65,7 +65,7 @@ class KeptLayer:
         """
         return cls(
             np.zeros((0, columns), dtype=np.float32),
-            np.full(nodes, UNMADE, dtype=index_type(nodes)),
+            np.full(nodes, NOT_COMPUTED, dtype=index_type(nodes)),
             most,
         )
 
@@ -82,7 +82,7 @@ class KeptLayer:
         """Nodes whose cached rows have changed and must be recomputed, ascending."""
         return np.flatnonzero(self._places == STALE)
 
-    def grown(self, changed: NDArray[np.bool_]) -> "KeptLayer":
+    def grown(self, changed: NDArray[np.bool_]) -> "CachedLayer":
         """Return the layer after growth of the graph, in which changed rows are marked as stale.
 
         Args:
@@ -91,13 +91,13 @@ class KeptLayer:
         new = np.full(changed.size - self._places.size, STALE, dtype=self._places.dtype)
         places = np.concatenate((self._places, new))
         others = np.flatnonzero(changed)
-        places[others[places[others] != UNMADE]] = STALE
+        places[others[places[others] != NOT_COMPUTED]] = STALE
         if self._rows.shape[0] <= MOST_ROWS * np.count_nonzero(places >= 0):
-            return KeptLayer(self._rows, places, self._most)
+            return CachedLayer(self._rows, places, self._most)
         known = np.flatnonzero(places >= 0)
         rows = self._rows.take(places[known])
         places[known] = np.arange(known.size)
-        return KeptLayer(rows, places, self._most)
+        return CachedLayer(rows, places, self._most)
 
     def take(self, nodes: IntArray, make: Callable[[IntArray], Matrix]) -> Matrix:
         """Return the rows of the given nodes; compute missing rows.
@@ -160,11 +160,11 @@ class PropagatedFeatures:
         self._adjacency = adjacency
         self._hops = hops
         self._on_disk = on_disk
-        self._kept: dict[int, Stored] = {0: features}
-        self._some: dict[int, KeptLayer] = {}
-        self._grown: frozenset[int] = frozenset()
+        self._layers: dict[int, Stored] = {0: features}
+        self._row_caches: dict[int, CachedLayer] = {}
+        self._grown_powers: frozenset[int] = frozenset()
         """Powers of S whose whole layer was cached when the graph grew."""
-        self._made = [0] * (hops + 1)
+        self._num_computed = [0] * (hops + 1)
         self._lock = RLock()
 
     def rows(self, nodes: IntArray) -> list[Matrix]:
@@ -177,45 +177,45 @@ class PropagatedFeatures:
 
     def _power(self, power: int, nodes: IntArray) -> Matrix:
         """Return rows for one power of S; nodes must be distinct and ascending."""
-        if self._is_kept(power):
-            return rows_to_read(self._kept[power], nodes)
+        if self._is_cached(power):
+            return rows_to_read(self._layers[power], nodes)
         with self._lock:
-            layer = self._some_of(power)
+            layer = self._row_cache_of(power)
             missing = nodes.size if layer is None else layer.num_missing(nodes)
-            self._made[power] += missing
-            if missing and self._is_worth_keeping(power):
+            self._num_computed[power] += missing
+            if missing and self._is_worth_caching(power):
                 return rows_to_read(self._whole(power), nodes)
             if layer is not None:
                 return layer.take(nodes, lambda some: self._hop(power, some))
         return self._hop(power, nodes)
 
-    def _some_of(self, power: int) -> KeptLayer | None:
+    def _row_cache_of(self, power: int) -> CachedLayer | None:
         """Return the cache of single rows for one power of S; None if rows are sparse."""
-        first = self._kept[0]
-        if power not in self._some and not holds_sparse(first):
+        first = self._layers[0]
+        if power not in self._row_caches and not holds_sparse(first):
             nodes, columns = first.shape
-            most = KEPT_NUMBERS // max(columns, 1)
-            self._some[power] = KeptLayer.empty(nodes, columns, most)
-        return self._some.get(power)
+            most = MOST_CACHED_NUMBERS // max(columns, 1)
+            self._row_caches[power] = CachedLayer.empty(nodes, columns, most)
+        return self._row_caches.get(power)
 
-    def _is_worth_keeping(self, power: int) -> bool:
-        if power == self._hops or power in self._grown:
+    def _is_worth_caching(self, power: int) -> bool:
+        if power == self._hops or power in self._grown_powers:
             return False
         # Single sparse rows are not cached. So compute the whole layer when the number of computed
         # rows reaches the number of nodes.
-        share = 1 if holds_sparse(self._kept[0]) else WORTH_ALL
-        return share * self._made[power] >= self._adjacency.num_nodes
+        share = 1 if holds_sparse(self._layers[0]) else WORTH_ALL
+        return share * self._num_computed[power] >= self._adjacency.num_nodes
 
     def _hop(self, power: int, nodes: IntArray) -> Matrix:
         matrix, sources = self._adjacency.hop(nodes)
         return multiply(matrix, self._power(power - 1, sources))
 
-    def _is_kept(self, power: int) -> bool:
-        if power not in self._kept and self._on_disk is not None:
+    def _is_cached(self, power: int) -> bool:
+        if power not in self._layers and self._on_disk is not None:
             layer = self._on_disk.layer(power)
             if layer is not None:
-                self._kept[power] = layer
-        return power in self._kept
+                self._layers[power] = layer
+        return power in self._layers
 
     def grown(
         self,
@@ -231,11 +231,13 @@ class PropagatedFeatures:
         """
         child = PropagatedFeatures(adjacency, features, self._hops)
         with self._lock:
-            child._made = list(self._made)
-            whole = {power: KeptLayer.of(layer) for power, layer in self._kept.items() if power}
-            layers = {**self._some, **whole}
-            child._some = {power: layer.grown(changed(power)) for power, layer in layers.items()}
-            child._grown = self._grown | whole.keys()
+            child._num_computed = list(self._num_computed)
+            whole = {power: CachedLayer.of(layer) for power, layer in self._layers.items() if power}
+            layers = {**self._row_caches, **whole}
+            child._row_caches = {
+                power: layer.grown(changed(power)) for power, layer in layers.items()
+            }
+            child._grown_powers = self._grown_powers | whole.keys()
         return child
 
     def refresh(self, most: int) -> int:
@@ -245,9 +247,9 @@ class PropagatedFeatures:
             most: Maximum number of rows to recompute.
         """
         count = 0
-        for power in sorted(self._some):
+        for power in sorted(self._row_caches):
             with self._lock:
-                layer = self._some.get(power)
+                layer = self._row_caches.get(power)
                 if layer is None:
                     # Skip this power, because another thread has computed its whole layer in the
                     # meantime.
@@ -262,12 +264,12 @@ class PropagatedFeatures:
 
     def _whole(self, power: int) -> Stored:
         with self._lock:
-            if power in self._grown:
+            if power in self._grown_powers:
                 return self._power(power, np.arange(self._adjacency.num_nodes))
-            if not self._is_kept(power):
-                self._kept[power] = self._spread(in_one_piece(self._whole(power - 1)))
-                self._some.pop(power, None)
-            return self._kept[power]
+            if not self._is_cached(power):
+                self._layers[power] = self._spread(in_one_piece(self._whole(power - 1)))
+                self._row_caches.pop(power, None)
+            return self._layers[power]
 
     def _spread(self, layer: Matrix) -> Matrix:
         roots, wide = self._adjacency.inverse_roots(), widened(layer)

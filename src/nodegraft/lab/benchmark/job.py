@@ -214,7 +214,7 @@ class Job:
         )
         if size != (setting["ways"], setting["shots"], setting["least_shots"]):
             return False
-        if any(document[name] != value for name, value in self._asked.items()):
+        if any(document[name] != value for name, value in self._identity.items()):
             return False
         ours, defaults = self._parameters
         theirs = document["parameters"]
@@ -222,7 +222,7 @@ class Job:
         return same and document["changed_parameters"].keys() <= ours.keys()
 
     @cached_property
-    def _asked(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, Any]:
         return {
             "method": self.method,
             "dataset": self.dataset,

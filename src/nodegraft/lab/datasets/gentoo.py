@@ -78,13 +78,13 @@ def read_packages(cache: Path, long: Path) -> list[TextNode]:
             package,
             package.partition("/")[0],
             " ".join(texts[package]),
-            {kind: _wanted(some) for kind, some in tokens.items()},
+            {kind: _package_names(some) for kind, some in tokens.items()},
         )
         for package, tokens in links.items()
     ]
 
 
-def _wanted(tokens: Iterable[str]) -> set[str]:
+def _package_names(tokens: Iterable[str]) -> set[str]:
     return {name for token in tokens if (name := package_in(token))}
 
 

@@ -41,7 +41,7 @@ class LinuxSources(Dataset):
         """
         nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
         words = sum(1 for _ in readers.read_lines(files[TERMS]))
-        counts = telling_words(readers.read_counts((node.text for node in nodes), words))
+        counts = distinctive_words(readers.read_counts((node.text for node in nodes), words))
         graph, labels = readers.typed_graph(
             nodes, readers.weighted_counts(counts), read_edges(files[EDGES])
         )
@@ -72,11 +72,11 @@ def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
     return readers.read_typed_edges(path, KINDS)
 
 
-def telling_words(counts: "csr_array[Any]") -> "csr_array[Any]":
+def distinctive_words(counts: "csr_array[Any]") -> "csr_array[Any]":
     """Return the columns of words that are neither too rare nor too frequent.
 
-    >>> files = np.arange(30)[:, None]  # the words are in 4, 5, 6 and 7 of them
-    >>> telling_words(csr_array(1.0 * (files < [4, 5, 6, 7]))).sum(axis=0).tolist()
+    >>> files = np.arange(30)[:, None]  # The words are in 4, 5, 6 and 7 of them.
+    >>> distinctive_words(csr_array(1.0 * (files < [4, 5, 6, 7]))).sum(axis=0).tolist()
     [5.0, 6.0]
     """
     files = np.bincount(counts.indices, minlength=counts.shape[1])

@@ -62,7 +62,7 @@ class SharedGraphs:
 
     def __init__(self, jobs: Sequence[Job], data: Path | None) -> None:
         self._data = data
-        self._left = Counter(_which(job) for job in jobs)
+        self._remaining_jobs = Counter(_which(job) for job in jobs)
         self._stored: dict[str, Any] = {}
 
     def of(self, job: Job) -> Any:
@@ -75,8 +75,8 @@ class SharedGraphs:
     def done(self, job: Job) -> None:
         """Release the dataset of an ended job if no other job needs it."""
         which = _which(job)
-        self._left[which] -= 1
-        if not self._left[which]:
+        self._remaining_jobs[which] -= 1
+        if not self._remaining_jobs[which]:
             del self._stored[which]
 
 

@@ -24,7 +24,7 @@ classes of four graphs."""
 ALWAYS_KNOWN = np.array([0.0, 50.0])
 """Open-set coefficients for which every node belongs to a known class."""
 
-BELIEVED = 0.5
+SHARE_FACTOR = 0.5
 """Factor for the log-odds of the estimated share of nodes of known classes. Without this factor the
 share is too high if nodes of unknown classes resemble classes with few labels. The value was chosen
 like :data:`CROWDING`."""
@@ -183,7 +183,7 @@ def share_of_known_classes(chances: Floats) -> float:
 
     The estimate uses expectation maximisation; one node of a known class and one of an unknown
     class are added to the sample. The log-odds of the estimate are then multiplied by
-    :data:`BELIEVED`, which moves it towards one half.
+    :data:`SHARE_FACTOR`, which moves it towards one half.
 
     >>> round(share_of_known_classes(np.array([0.99] * 90 + [0.01] * 10)), 2)
     0.75
@@ -199,7 +199,7 @@ def share_of_known_classes(chances: Floats) -> float:
         known = share * chances
         known = known / (known + (1.0 - share) * (1.0 - chances))
         share = (known.sum() + 1.0) / (chances.size + 2.0)
-    return float(expit(BELIEVED * logit(share)))
+    return float(expit(SHARE_FACTOR * logit(share)))
 
 
 def responsibilities(scores: Floats) -> Floats:

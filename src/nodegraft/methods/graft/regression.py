@@ -95,7 +95,7 @@ class Regression:
             squares += np.einsum("ij,ij->i", means[layer][later], joining)
         shares = np.zeros((len(across), len(means[0])))
         shares[:, first] = ridge.coefficients
-        shares[:, later], own = ridge.joined(across, squares)
+        shares[:, later], own = ridge.later_coefficients(across, squares)
         sums = [labels.sums(layer, shares) / count for layer in self.layers]
         for layer, rows in zip(self.layers, sums, strict=True):
             rows[later] += own[:, None] * (means[layer][later] / count)
@@ -115,7 +115,9 @@ class Regression:
         later = np.setdiff1d(np.arange(len(means[0])), first)
         weights = np.zeros((len(means[0]), ridge.weights.shape[1]))
         weights[first] = ridge.weights
-        weights[later] = ridge.joined(np.hstack([means[layer][later] for layer in layers]) / root)
+        weights[later] = ridge.later_weights(
+            np.hstack([means[layer][later] for layer in layers]) / root
+        )
         return np.split(weights / root, len(layers), axis=1)
 
     def _is_narrow(self, labels: int) -> bool:

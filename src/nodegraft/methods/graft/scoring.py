@@ -56,7 +56,7 @@ class Scoring:
             rows: Row numbers of the nodes, ascending and without duplicates.
         """
         scores = np.zeros((rows.size, self.classes.scarcity.size))
-        used, classes = self._used
+        used, classes = self._weighted_signals
         for part, piece in self.evidence.nodes(rows).pieces():
             total = np.zeros((len(piece), scores.shape[1]), order="F")
             for signal, weight in used:
@@ -67,7 +67,7 @@ class Scoring:
         return scores
 
     @cached_property
-    def _used(self) -> tuple[list[tuple[Signal, float]], ClassVectors]:
+    def _weighted_signals(self) -> tuple[list[tuple[Signal, float]], ClassVectors]:
         """Signals whose weight is not 0, and the class vectors that they need."""
         weighted = zip(self.evidence.signals, self.weights.tolist(), strict=True)
         used = [(signal, weight) for signal, weight in weighted if weight]

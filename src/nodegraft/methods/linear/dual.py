@@ -110,7 +110,7 @@ class FrozenRidge:
     >>> ridge = FrozenRidge.solved(rows @ rows.T, np.array([0, 1]), penalty=1.0)
     >>> ridge.coefficients.round(6).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
-    >>> labels, own = ridge.joined(np.array([[1.0], [1.0]]), np.array([2.0]))
+    >>> labels, own = ridge.later_coefficients(np.array([[1.0], [1.0]]), np.array([2.0]))
     >>> (rows.T @ labels + own * np.array([[1.0], [1.0]])).round(6).tolist()
     [[0.25], [0.25]]
 
@@ -155,7 +155,7 @@ class FrozenRidge:
         factor[np.tri(len(coefficients), dtype=bool)] = arrays["factor"]
         return cls(factor, coefficients, penalty)
 
-    def joined(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    def later_coefficients(self, across: Floats, squares: Floats) -> tuple[Floats, Floats]:
         """Return, for each later class, the coefficients of the labels and of the class mean.
 
         Args:
@@ -180,8 +180,10 @@ class PrimalRidge:
     :class:`~nodegraft.methods.linear.dual.FrozenRidge`.
 
     >>> ridge = PrimalRidge.solved(np.eye(2), np.array([0, 1]), penalty=1.0)
-    >>> ridge.weights.round(6).tolist(), ridge.joined(np.array([[1.0, 1.0]])).round(6).tolist()
-    ([[0.5, 0.0], [0.0, 0.5]], [[0.25, 0.25]])
+    >>> ridge.weights.round(6).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    >>> ridge.later_weights(np.array([[1.0, 1.0]])).round(6).tolist()
+    [[0.25, 0.25]]
 
     Args:
         factor: Lower triangular Cholesky factor of :math:`M^{-1}`.
@@ -211,7 +213,7 @@ class PrimalRidge:
         means = np.eye(counts.size)[classes].T @ even
         return cls(factor, cho_solve((factor, True), means.T).T)
 
-    def joined(self, means: Floats) -> Floats:
+    def later_weights(self, means: Floats) -> Floats:
         """Return the weights of later classes, one row per class.
 
         Args:

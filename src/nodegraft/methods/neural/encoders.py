@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.disk.blocks.encode import kept_encoding
+from nodegraft.graph.disk.blocks.encode import stored_encoding
 from nodegraft.graph.disk.blocks.layer_work import RowMap, RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.edges.operator import Neighbourhood
@@ -81,17 +81,17 @@ def embed_rows(
         hops: Number of hops that the network needs, one for each layer.
     """
     if isinstance(network, Encoder) and not torch.is_grad_enabled():
-        stored_rows = _kept(network, view)
+        stored_rows = _stored_embeddings(network, view)
         if stored_rows is not None:
             return torch.from_numpy(stored_rows[view.positions(rows)])
     neighbourhood, places = view.around(rows, hops)
     return network(neighbourhood)[torch.from_numpy(places)]
 
 
-def _kept(encoder: Encoder, view: GraphView) -> Matrix | None:
+def _stored_embeddings(encoder: Encoder, view: GraphView) -> Matrix | None:
     # Compute the hash of the weights only if the graph has a cache for layers.
-    network = encoder.row_network() if view.kept_layers() is not None else None
-    return None if network is None else kept_encoding(view, network)
+    network = encoder.row_network() if view.layer_folder() is not None else None
+    return None if network is None else stored_encoding(view, network)
 
 
 def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | None) -> Tensor:

@@ -60,7 +60,7 @@ def check_predicts_class_names(case: Case) -> None:
 
     The check uses different numbers of new classes (N) and labels per class (K).
     """
-    model = case.taught()
+    model = case.after_sessions()
     expect(model.classes_ == (*case.known, *case.fresh[:6]), "classes are not in the order learned")
     nodes = case.keys(case.known[0], 20)
     predicted = model.predict(case.graph, nodes)
@@ -85,7 +85,7 @@ def check_learns_something(case: Case) -> None:
 
 def check_saving_keeps_every_bit(case: Case) -> None:
     """Require that a loaded model predicts and learns exactly like the saved model."""
-    model = case.taught()
+    model = case.after_sessions()
     with TemporaryDirectory() as folder:
         place = Path(folder, "model")
         model.save(place)
@@ -96,17 +96,21 @@ def check_saving_keeps_every_bit(case: Case) -> None:
     expect(loaded.get_params() == model.get_params(), "a loaded model has other parameters")
     for candidate in (model, loaded):
         expect(
-            np.array_equal(scores(candidate, case.graph), scores(case.taught(), case.graph)),
+            np.array_equal(
+                scores(candidate, case.graph), scores(case.after_sessions(), case.graph)
+            ),
             "a loaded model predicts differently",
         )
-        candidate.add_classes(case.graph, {case.untaught[0]: case.keys(case.untaught[0])})
+        candidate.add_classes(
+            case.graph, {case.unused_classes[0]: case.keys(case.unused_classes[0])}
+        )
     same = np.array_equal(scores(loaded, case.graph), scores(model, case.graph))
     expect(same, "a loaded model learns differently")
 
 
 def check_is_deterministic(case: Case) -> None:
     """Require that equal seeds give equal scores, without any global random generator."""
-    first = scores(case.taught(), case.graph)
+    first = scores(case.after_sessions(), case.graph)
     torch_before, numpy_before = torch.get_rng_state(), _numpy_state()
     again = scores(case.teach(case.fit()), case.graph)
     expect(np.array_equal(first, again), "the same seed gave other scores")
@@ -195,7 +199,7 @@ def check_changes_leave_earlier_states_alone(case: Case) -> None:
 
 def check_abilities_are_as_declared(case: Case) -> None:
     """Require that declared capabilities work, and that other capabilities raise an error."""
-    model, graph = case.taught(), case.graph
+    model, graph = case.after_sessions(), case.graph
     abilities = model.capabilities()
     node, other = "n3", "n1"
 
@@ -243,7 +247,7 @@ def check_removing_classes(case: Case) -> None:
     Their scores must not change. If the method is reversible, adding and removing a class must
     restore every byte of the state instead.
     """
-    model = case.taught()
+    model = case.after_sessions()
     if Capability.REMOVE_CLASSES not in model.capabilities():
         return
     before = scores(model, case.graph)
@@ -269,7 +273,7 @@ def check_setting_labels(case: Case) -> None:
 
     A method without this capability must raise an error.
     """
-    added, direct = case.taught(), case.fitted()
+    added, direct = case.after_sessions(), case.fitted()
     labels = {name: keys.tolist() for name, keys in added.labels_.items()}
     sessions = {known.name: known.session for known in added._table.classes}
     if Capability.SET_LABELS not in added.capabilities():
@@ -277,9 +281,9 @@ def check_setting_labels(case: Case) -> None:
             direct.set_labels(case.graph, labels, sessions)
         return
     direct.set_labels(case.graph, labels, sessions)
-    expect(_saved(direct) == _saved(added), "set labels make another model than taught ones")
+    expect(_saved(direct) == _saved(added), "set_labels and add_classes make different models")
     same = np.array_equal(scores(direct, case.graph), scores(added, case.graph))
-    expect(same, "set labels give other scores than taught ones")
+    expect(same, "set_labels and add_classes give different scores")
     fewer = {name: labels[name] for name in case.known}
     direct.set_labels(case.graph, fewer, sessions)
     expect(_saved(direct) == _saved(case.fitted()), "labels that were taken back leave a trace")

@@ -77,15 +77,15 @@ class Case:
     @cached_property
     def graph(self) -> Graph:
         """Graph with text keys and sparse features."""
-        return self._drawn[0]
+        return self._data[0]
 
     @cached_property
     def members(self) -> NodeLabels:
         """Class name -> all nodes of the class."""
-        return self._drawn[1]
+        return self._data[1]
 
     @cached_property
-    def _drawn(self) -> tuple[Graph, NodeLabels]:
+    def _data(self) -> tuple[Graph, NodeLabels]:
         graph, labels = BlockModel(nodes=400, classes=CLASSES, sparse=True, features=40).draw()
         keys = NodeKeys([f"n{row}" for row in range(graph.num_nodes)])
         edges = Adjacency.from_edges(*graph.edges(), graph.num_nodes)
@@ -128,20 +128,20 @@ class Case:
         return self.fit()
 
     @cached_property
-    def _taught(self) -> Method:
+    def _after_sessions(self) -> Method:
         return self.teach(copy(self._fitted))
 
     def fitted(self) -> Method:
         """Return a copy of the fitted model, which the caller may change."""
         return copy(self._fitted)
 
-    def taught(self) -> Method:
+    def after_sessions(self) -> Method:
         """Return a copy of the model after all sessions, which the caller may change."""
-        return copy(self._taught)
+        return copy(self._after_sessions)
 
     @property
-    def untaught(self) -> tuple[str, ...]:
-        """Classes that the model of :meth:`taught` has not learned."""
+    def unused_classes(self) -> tuple[str, ...]:
+        """Classes that the model of :meth:`after_sessions` has not learned."""
         return self.fresh[sum(count for count, _ in LESSONS) :]
 
 

@@ -19,10 +19,10 @@ TOLERANCE = 1e-5
 
 def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
     """Require that predictions of a saved model do not depend on the order of the tables."""
-    model, draws = case.taught(), np.random.default_rng(seed)
+    model, draws = case.after_sessions(), np.random.default_rng(seed)
     loaded, moved = _reloaded(model), shuffled(case.graph, draws)
     _expect_same(model, case.graph, loaded, moved, "rows in another order")
-    name = case.untaught[0]
+    name = case.unused_classes[0]
     keys = case.keys(name, 4)
     model.add_classes(case.graph, {name: keys})
     loaded.add_classes(moved, {name: draws.permutation(np.array(keys, dtype=object)).tolist()})
@@ -35,7 +35,7 @@ def check_rows_may_come_in_any_order(case: Case, seed: int = 0) -> None:
 
 def check_rows_may_be_inserted(case: Case, seed: int = 0) -> None:
     """Require equal predictions whether new nodes are appended to a table or inserted into it."""
-    model, draws = case.taught(), np.random.default_rng(seed)
+    model, draws = case.after_sessions(), np.random.default_rng(seed)
     features = draws.random((30, case.graph.num_features)).astype(np.float32)
     ends = draws.choice(np.array(case.graph.keys_of(case.graph.rows), dtype=object), 30)
     keys = [f"new{place}" for place in range(30)]
@@ -48,7 +48,7 @@ def check_nodes_may_go(case: Case, seed: int = 0) -> None:
 
     If it needs the removed nodes, it may raise an error that names them.
     """
-    model, draws = case.taught(), np.random.default_rng(seed)
+    model, draws = case.after_sessions(), np.random.default_rng(seed)
     graph = case.graph
     labelled_rows = graph.rows_of([key for keys in model.labels_.values() for key in keys.tolist()])
     free = np.setdiff1d(graph.rows, labelled_rows)
@@ -110,7 +110,7 @@ def check_rows_beside_the_graph(case: Case) -> None:
 
     A method without support for new rows passes, too.
     """
-    model, graph = case.taught(), case.graph
+    model, graph = case.after_sessions(), case.graph
     before = scores(model, graph)
     rows = [
         {

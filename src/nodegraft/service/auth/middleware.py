@@ -51,32 +51,32 @@ class Rate:
         self._per_second, self._clock = per_second, clock
         self._most = max(1.0, per_second * burst_seconds)
         self._fill_seconds = self._most / per_second if per_second else 0.0
-        self._left: dict[str, tuple[float, float]] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
 
     def allows(self, caller: str) -> bool:
         """Take one token out of a caller's bucket; return False if the bucket is empty."""
         if not self._per_second:
             return True
         at = self._clock()
-        if len(self._left) >= MAX_BUCKETS:
+        if len(self._buckets) >= MAX_BUCKETS:
             self._drop_full(at)
-        remaining, before = self._left.get(caller, (self._most, at))
+        remaining, before = self._buckets.get(caller, (self._most, at))
         remaining = min(self._most, remaining + (at - before) * self._per_second)
-        self._left[caller] = (max(remaining - 1.0, 0.0) if remaining >= 1.0 else remaining, at)
+        self._buckets[caller] = (max(remaining - 1.0, 0.0) if remaining >= 1.0 else remaining, at)
         return remaining >= 1.0
 
     def is_empty(self, caller: str) -> bool:
         """Return whether a caller's bucket is empty, without taking anything out."""
-        if not self._per_second or caller not in self._left:
+        if not self._per_second or caller not in self._buckets:
             return False
-        remaining, before = self._left[caller]
+        remaining, before = self._buckets[caller]
         return remaining + (self._clock() - before) * self._per_second < 1.0
 
     def _drop_full(self, at: float) -> None:
         """Remove full buckets, which are equal to new buckets, to limit memory."""
-        self._left = {
+        self._buckets = {
             caller: (remaining, before)
-            for caller, (remaining, before) in self._left.items()
+            for caller, (remaining, before) in self._buckets.items()
             if at - before < self._fill_seconds
         }
 

@@ -56,7 +56,7 @@ class TokenCache:
         self._stored: StoreTokens | None = None
         self._reading: _Reading | None = None
         self._reading_lock = Lock()
-        self._noted: dict[str, datetime] = {}  # token digest -> last use, stored or pending
+        self._last_uses: dict[str, datetime] = {}  # Token digest -> time of its last use.
         self._pending: dict[str, datetime] = {}
         self._failure = ""  # Last error, stored so that it is logged only once.
         self._logged_uses = False
@@ -107,10 +107,10 @@ class TokenCache:
 
     def _note_use(self, token: Token, at: datetime) -> None:
         before = max(
-            filter(None, (token.last_used_at, self._noted.get(token.digest))), default=None
+            filter(None, (token.last_used_at, self._last_uses.get(token.digest))), default=None
         )
         if before is None or at - before >= USE_INTERVAL:
-            self._noted[token.digest] = self._pending[token.digest] = at
+            self._last_uses[token.digest] = self._pending[token.digest] = at
 
     def _follow(self) -> None:
         while not self._ending.wait(TOKEN_SECONDS):

@@ -18,7 +18,6 @@ from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.events import Listener
-from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.matrix import IntArray, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, key_array, several
@@ -73,7 +72,7 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     is_used = np.ones(graph.num_features, dtype=bool)
     if isinstance(graph.recipe, FeatureRecipe):
         recipe, is_used = graph.recipe.without_unused(_unused(graph, remaining))
-    if isinstance(graph._store, MappedStore):
+    if graph.is_on_disk:
         return save_mapped(graph, folder, rows=remaining, columns=is_used, recipe=recipe)
     smaller = graph.without(rows)
     if is_used.all():

@@ -27,7 +27,7 @@ from nodegraft.tables.columns import (
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
-from nodegraft.tables.disk.folder import BuildFolder, Step, Written
+from nodegraft.tables.disk.folder import BuildFolder, Step, StoredArrays
 from nodegraft.tables.disk.keys import mapped_keys, write_keys
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
@@ -222,7 +222,7 @@ class _Build:
             arrays, _ = self._keys_of(self._table.without(repeated))
         return self._finish("keys", arrays, findings, dropped=repeated.tolist())
 
-    def _keys_of(self, table: SourceTable) -> tuple[Written, Any]:
+    def _keys_of(self, table: SourceTable) -> tuple[StoredArrays, Any]:
         batches = (stored_keys(batch, self._key) for batch in table.batches(self._key))
         return write_keys(self._folder, batches, len(table), self._memory, self._listener)
 
@@ -255,6 +255,8 @@ class _Build:
         arrays, relations, num_edges, findings = sorter.write()
         return self._finish("edges", arrays, findings, relations=relations, num_edges=num_edges)
 
-    def _finish(self, step: str, arrays: Written, findings: list[Finding], **more: Any) -> Step:
+    def _finish(
+        self, step: str, arrays: StoredArrays, findings: list[Finding], **more: Any
+    ) -> Step:
         document = {**more, "findings": [asdict(finding) for finding in findings]}
         return self._folder.finish(step, arrays, document)

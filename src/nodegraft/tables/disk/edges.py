@@ -12,7 +12,7 @@ from nodegraft.graph.edges.relation import kinds_with_direction
 from nodegraft.graph.stores import EDGES
 from nodegraft.tables.data_report import Finding, gathered
 from nodegraft.tables.disk.buckets import Buckets, Records
-from nodegraft.tables.disk.folder import BuildFolder, Written
+from nodegraft.tables.disk.folder import BuildFolder, StoredArrays
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, oddities
 
 _BYTES = 128
@@ -85,7 +85,7 @@ class AdjacencyWriter:
             self._parts["directions"].add(directions)
             self._leading += int(((directions & OUT) > 0).sum())
 
-    def close(self) -> Written:
+    def close(self) -> StoredArrays:
         """Close the array files; return the written arrays by name."""
         return {self._name + part: writer.close() for part, writer in self._parts.items()}
 
@@ -161,7 +161,7 @@ class EdgeSorter:
         self._counts[name] = self._counts.get(name, 0) + records.size
         self._buckets.add(records)
 
-    def write(self) -> tuple[Written, list[str], int, list[Finding]]:
+    def write(self) -> tuple[StoredArrays, list[str], int, list[Finding]]:
         """Write CSR arrays for each edge type; if there are several, also for all merged.
 
         Returns:

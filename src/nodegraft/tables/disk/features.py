@@ -12,7 +12,7 @@ from nodegraft.graph.keys import KeyArray, NodeKeys
 from nodegraft.graph.stores import stored_features
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, gathered
-from nodegraft.tables.disk.folder import BuildFolder, Written
+from nodegraft.tables.disk.folder import BuildFolder, StoredArrays
 from nodegraft.tables.features.recipe import FeatureRecipe
 
 _BLOCK = 1 << 20
@@ -24,7 +24,7 @@ def write_features(
     recipe: FeatureRecipe,
     keys: NodeKeys,
     listener: Listener,
-) -> tuple[Written, list[Finding]]:
+) -> tuple[StoredArrays, list[Finding]]:
     """Encode and write the features of each node; return the written arrays and the findings."""
     findings, writer, number = list[Finding](), FeatureWriter(folder), 0
     for batch in table.batches(*recipe.columns):
@@ -87,7 +87,7 @@ class FeatureWriter:
         }
         self._parts["indptr"].add(np.zeros(1, dtype=np.int64))
 
-    def close(self) -> Written:
+    def close(self) -> StoredArrays:
         """Close the array files; return the written arrays by name."""
         arrays = {f"features.{part}": writer.close() for part, writer in self._parts.items()}
         if "indptr" in self._parts:

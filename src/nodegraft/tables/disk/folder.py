@@ -15,7 +15,7 @@ JOURNAL = "building.jsonl"
 
 _WORK = "work"
 
-Written = dict[str, StoredArray]
+StoredArrays = dict[str, StoredArray]
 """Descriptions of the written arrays, by name."""
 
 
@@ -41,13 +41,13 @@ class BuildFolder:
     def __init__(self, place: Path, request: Mapping[str, Any]) -> None:
         self.place, self._request = place, json.loads(json.dumps(request))
         try:
-            self._steps = self._found()
+            self._steps = self._finished_steps()
             if self._steps is None:
                 self._begin()
         except OSError as error:
             raise CheckpointError(f"{place} cannot be written: {error}.") from error
 
-    def _found(self) -> dict[str, Step] | None:
+    def _finished_steps(self) -> dict[str, Step] | None:
         """Return the finished steps of an earlier build.
 
         The result is None if there is no build with an equal request.

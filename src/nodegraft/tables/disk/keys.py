@@ -12,7 +12,7 @@ from nodegraft.graph.disk.mapped_keys import MappedKeys, PackedTexts, Stored, in
 from nodegraft.graph.edges.matrix import IntArray, index_type
 from nodegraft.graph.keys import text_hashes
 from nodegraft.tables.disk.buckets import Buckets, Records
-from nodegraft.tables.disk.folder import BuildFolder, Written
+from nodegraft.tables.disk.folder import BuildFolder, StoredArrays
 
 _RECORD = np.dtype([("hash", "<u8"), ("row", "<i8")])
 _BYTES = 64
@@ -21,7 +21,7 @@ _BYTES = 64
 
 def write_keys(
     folder: BuildFolder, batches: Iterable[Stored], count: int, memory: int, listener: Listener
-) -> tuple[Written, NDArray[np.int64]]:
+) -> tuple[StoredArrays, NDArray[np.int64]]:
     """Write node keys and their hash index.
 
     Args:
@@ -81,7 +81,7 @@ def _in_row_order(
     index: Buckets,
     order: Buckets,
     listener: Listener,
-) -> Written:
+) -> StoredArrays:
     """Write keys in row order, and add their hashes to the buckets of the index."""
     writers, number = dict[str, ArrayWriter](), 0
     for keys in batches:

@@ -106,14 +106,14 @@ class FeatureChoice:
             excluded: Names of columns that globs must not match, such as key and label columns.
         """
 
-        def found(columns: tuple[str, ...]) -> tuple[str, ...]:
+        def matches(columns: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(matching(columns, table.column_names, excluded))
 
         return replace(
             self,
-            text=found(self.text),
-            features=found(self.features),
-            categories=found(self.categories),
+            text=matches(self.text),
+            features=matches(self.features),
+            categories=matches(self.categories),
         )
 
     @property

@@ -99,15 +99,15 @@ def _infinite(
 
 
 def _moments(table: SourceTable, column: str) -> tuple[float, float]:
-    def given() -> Iterator[FloatArray]:
+    def known_values() -> Iterator[FloatArray]:
         for batch in table.batches(column):
             values = _finite(batch.floats(column))
             yield values[~np.isnan(values)]
 
     # Sum with fsum, which is exact, so that the recipe does not depend on the order of rows.
-    count = max(sum(values.size for values in given()), 1)
-    mean = fsum(chain.from_iterable(values.tolist() for values in given())) / count
-    squares = (np.square(values - mean).tolist() for values in given())
+    count = max(sum(values.size for values in known_values()), 1)
+    mean = fsum(chain.from_iterable(values.tolist() for values in known_values())) / count
+    squares = (np.square(values - mean).tolist() for values in known_values())
     return mean, sqrt(fsum(chain.from_iterable(squares)) / count)
 
 

@@ -6,7 +6,7 @@ import pytest
 from performance.anonymous_peak import AnonymousPeak
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.disk.blocks.encode import encode, kept_encoding
+from nodegraft.graph.disk.blocks.encode import encode, stored_encoding
 from nodegraft.graph.disk.blocks.layer_work import LayerWork, RowMap, RowNetwork, ThisProcess
 from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.graph.graph import Graph
@@ -75,11 +75,11 @@ def test_whoever_starts_again_goes_on_and_leaves_the_last_layer(tmp_path: Path) 
     truth = encode(graph, network, folder=tmp_path / "whole", block_bytes=SMALL)
     with pytest.raises(KeyboardInterrupt):
         encode(graph, network, Cut(), block_bytes=SMALL)
-    assert kept_encoding(graph, network) is None
+    assert stored_encoding(graph, network) is None
     made = encode(graph, network)
     blocks = truth.computed // 3
     assert made.computed == blocks - 3
-    assert same_bits(kept_encoding(graph, network), rows_in(truth))
+    assert same_bits(stored_encoding(graph, network), rows_in(truth))
     assert sorted(one.name for one in made.place.parent.iterdir()) == [
         "2",
         "layout.json",

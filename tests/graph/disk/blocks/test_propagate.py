@@ -72,7 +72,7 @@ def test_whoever_starts_again_goes_on(kind: str, tmp_path: Path) -> None:
     truth = propagate(graph, 2, folder=tmp_path / "whole", block_bytes=SMALL)
     with pytest.raises(KeyboardInterrupt):
         propagate(graph, 2, Cut(), folder=tmp_path / "cut", block_bytes=SMALL)
-    kept = graph.kept_layers(tmp_path / "cut")
+    kept = graph.layer_folder(tmp_path / "cut")
     assert kept is not None
     assert kept.layer(1) is None
     made = propagate(graph, 2, folder=tmp_path / "cut", block_bytes=2 * SMALL)

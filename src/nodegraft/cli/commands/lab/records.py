@@ -29,7 +29,7 @@ def results(
     ] = None,
 ) -> Output[QueryResult]:
     """Query run records by SQL (DuckDB); without --sql: means over seeds of strict default runs."""
-    from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # DuckDB is an optional extra
+    from nodegraft.lab.benchmark.query import OVERVIEW, query_records  # It needs DuckDB.
 
     terminal.stage(f"reading records in {runs}")
     result = query_records(runs, sql or OVERVIEW)
@@ -139,7 +139,7 @@ def report(
 ) -> Output[Page]:
     """Write a report on all run records: recommended methods, tables and figures."""
     from nodegraft.base.files.folder import WriteOnceFolder
-    from nodegraft.lab.report.page import write_report  # Matplotlib is an optional extra
+    from nodegraft.lab.report.page import write_report  # Matplotlib is an optional extra.
 
     WriteOnceFolder(out).check_writable()
     terminal.stage("making tables and drawing figures")

@@ -240,7 +240,7 @@ def _runner(ray: str | None, workers: int, share: tuple[float, float, float]) ->
         from nodegraft.lab.runners.local import LocalRunner
 
         return LocalRunner(workers)
-    from nodegraft.lab.runners.ray_cluster import RayRunner  # Ray is an optional extra
+    from nodegraft.lab.runners.ray_cluster import RayRunner  # Ray is an optional extra.
     from nodegraft.runners.ray_connection import JobResources
 
     cpus, gigabytes, gpus = share
@@ -253,7 +253,7 @@ def _tracker(
 ) -> Callable[["JobEvent"], None]:
     if address is None:
         return lambda event: None
-    from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an optional extra
+    from nodegraft.lab.runners.mlflow_tracking import MlflowTracker  # MLflow is an optional extra.
 
     tracker = MlflowTracker(address)
     for _, record in plan.with_records(records):

@@ -60,7 +60,7 @@ def propagate(
     """
     if hops < 1:
         raise ParameterError(f"hops must be at least 1, and is {hops}.")
-    layers = view.kept_layers(folder)
+    layers = view.layer_folder(folder)
     if layers is None:
         raise ParameterError(
             "Layers are kept for whole graphs, in a folder: a graph in memory has none of its "
@@ -117,12 +117,12 @@ class Encoded:
     """Number of blocks that were not yet on disk, in all layers together."""
 
 
-def kept_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
+def stored_encoding(view: GraphView, network: RowNetwork) -> Matrix | None:
     """Return the embeddings of all nodes that an earlier run stored, memory-mapped.
 
     The result is None if they are incomplete.
     """
-    layers = view.kept_layers()
+    layers = view.layer_folder()
     return None if layers is None else layers.encoded(network, len(network.maps) - 1).matrix()
 
 
@@ -152,7 +152,7 @@ def encode(
         block_bytes: Approximate memory limit of a block; None for 64 MiB. Later runs in the same
             folder use the block bounds of the first run.
     """
-    layers = view.kept_layers(folder)
+    layers = view.layer_folder(folder)
     if layers is None:
         raise ParameterError(
             "Embeddings are kept for whole graphs as they were built, in a folder: a graph in "

@@ -168,9 +168,9 @@ class WeightedPrototypeLearner(PrototypeLearner):
         raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
         prototypes: list[Tensor] = []
         node_weights: list[Tensor] = []
-        for task, places, weighed in zip(tasks, supported, attended, strict=True):
+        for task, places, uses_attention in zip(tasks, supported, attended, strict=True):
             targets = torch.from_numpy(task.targets(task.classes))
-            if weighed:
+            if uses_attention:
                 weights = self._normalised(view, task, raw[places])
                 node_weights.append(weights)
                 prototypes.append(

@@ -1,7 +1,6 @@
 """Notebook views of a store: its summary, tables of classes and labels, and plots."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodegraft.analysis.version import Version, describe_version
@@ -10,25 +9,20 @@ from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import ColumnTable, Records, summary_html
-from nodegraft.store.parts import StoreParts
+from nodegraft.store.reading.reads import StoreReads
 
 if TYPE_CHECKING:
-    from nodegraft.analysis.accuracy import LabelledPredictions
     from nodegraft.analysis.learning_curve import CurvePoint
     from nodegraft.analysis.rendering.drawing import Axes
-    from nodegraft.analysis.snapshot import State
     from nodegraft.tables.labels import Labels
 
 
-class StoreViews:
+class StoreViews(StoreReads):
     """Summary, tables and plots for notebooks, inherited by :class:`nodegraft.Store`.
 
     Plots need Matplotlib (``pip install nodegraft[plots]``). Each plot is drawn into ``ax``, or
     into a new pyplot figure, and returns the axes.
     """
-
-    place: Path
-    parts: StoreParts
 
     def classes(self, version: int | None = None) -> ColumnTable:
         """Return a table of the classes with numbers of training labels and held-out labels.
@@ -82,7 +76,7 @@ class StoreViews:
         """
         from nodegraft.analysis.learning_curve import learning_curve
 
-        return Records(learning_curve(self._state(version), sizes, self.parts.listener))
+        return Records(learning_curve(self.state(version), sizes, self.parts.listener))
 
     def plot_confusion(
         self,
@@ -215,19 +209,10 @@ class StoreViews:
         from nodegraft.analysis.rendering.drawing import draw_on
         from nodegraft.analysis.rendering.plots import MAP_SIZE, draw_map
 
-        places, names, first = coloured_map(self._state(version))
+        places, names, first = coloured_map(self.state(version))
         if classes is not None and (unknown := [name for name in classes if name not in first]):
             raise ParameterError(f"classes={unknown} are no classes of this version.")
         return draw_on(ax, MAP_SIZE, lambda axes: draw_map(axes, places, names, classes or first))
-
-    def _state(self, version: int | None) -> "State":
-        number = self.parts.versions.live if version is None else version
-        return self.parts.state(self.parts.journal.version(number))
-
-    def _labelled(self, labels: "Labels | None", version: int | None) -> "LabelledPredictions":
-        from nodegraft.analysis.accuracy import predict_labelled
-
-        return predict_labelled(self._state(version), labels)
 
     def __repr__(self) -> str:
         return f"Store({str(self.place)!r})"
