@@ -159,9 +159,11 @@ class LabelChanges:
                 "is deleted."
             )
         before = self._versions.whole(undone.parent)
-        restored = before.names if undone == newest else None
+        # Everything after it may be undone already.
+        is_last = undone in (newest, lineage(self._journal.versions())[-1])
+        restored = before.names if is_last else None
         last = self._versions.last_promotion(parent, restored) if intent.promote else None
-        if undone == newest:
+        if is_last:
             self._refuse_unreadable(undone, before)
             names, measures = before.names, {"after": before.measures.get("after", {})}
         else:
