@@ -237,7 +237,7 @@ def test_a_preview_shows_what_would_be_refused(store: Store) -> None:
     assert seen.predictions is None
     told = " ".join(seen.objections())
     assert "200 of 300 nodes (66.7 %)" in told
-    assert "'lamps' would have no label left" in told
+    assert "'lamps' would have no training label left" in told
     assert store.newest == 1
 
 

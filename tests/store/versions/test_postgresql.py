@@ -102,16 +102,19 @@ def test_a_store_lives_its_life(kept: Made) -> None:
     assert back.probabilities.tobytes() == answers.probabilities.tobytes()
 
 
-def set_often(place: Path, by: str) -> None:
+def set_often(place: Path, by: str, first: float) -> None:
     with Store.open(place) as store:
         for number in range(10):
-            store.set_setting("max_removed_share", number / 10, intent=Intent(author=by))
+            share = first + number / 10
+            store.set_setting("max_removed_share", share, intent=Intent(author=by))
 
 
 def test_settings_of_two_writers_are_kept_in_one_history(kept: Made) -> None:
     place, _ = kept
+    # Different values: setting the value that the other one has just set writes nothing.
     writers = [
-        get_context("spawn").Process(target=set_often, args=(place, by)) for by in ("anna", "ben")
+        get_context("spawn").Process(target=set_often, args=(place, by, first))
+        for by, first in (("anna", 0.0), ("ben", 0.05))
     ]
     for writer in writers:
         writer.start()

@@ -120,7 +120,9 @@ class NodeTable(Table):
             )
             for column in self.columns
         ]
-        return sum(widths) + GAP * len(widths)
+        # Between columns there are their padding and a space.
+        gap = sum(self.padding[1::2]) + 1
+        return sum(widths) + gap * len(widths)
 
 
 def add_text_column(
