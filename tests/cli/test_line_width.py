@@ -68,3 +68,26 @@ def test_short_and_unlimited_lines_stay_as_they_are() -> None:
 def test_lists_are_indented_and_numbers_stay_with_their_percent_sign() -> None:
     lines = between_words("- Class lamp has 98.5 % of all nodes, which is much.", 20).splitlines()
     assert lines == ["- Class lamp has", "  98.5 % of all", "  nodes, which is", "  much."]
+
+
+def test_names_in_quotes_stay_on_one_line() -> None:
+    told = (
+        "To do: nodegraft promote 'my store, a copy of it', or nodegraft discard 'my store, a copy'"
+    )
+    assert between_words(told, 46).splitlines() == [
+        "To do: nodegraft promote",
+        "'my store, a copy of it', or nodegraft discard",
+        "'my store, a copy'",
+    ]
+
+
+def test_blanks_and_line_breaks_of_keys_are_kept() -> None:
+    for command in (
+        "nodegraft promote 's\u00a0%x'",
+        "Next: nodegraft explain s 'a\nb' --version 3",
+    ):
+        for width in (20, 200):
+            assert between_words(command, width).replace(" \\\n    ", " ").endswith(command[-10:])
+    assert between_words("Next: nodegraft explain s 'a\nb' --version 3", 20) == (
+        "Next: nodegraft explain s 'a\nb' --version 3"
+    )

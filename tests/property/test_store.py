@@ -396,11 +396,11 @@ class LabelsMachine(RuleBasedStateMachine):
             expected = plain.done(change, labels)
             if expected is None:
                 with pytest.raises(StoreError, match="cannot be undone by itself"):
-                    replay(self.past[gone][0], later, gone)
+                    replay(self.past[gone][0], later, gone, self.past[gone + 1][0])
                 return
             past.append((labels, plain, change))
             labels, plain = change.applied(labels), expected
-        assert replay(self.past[gone][0], later, gone) == labels
+        assert replay(self.past[gone][0], later, gone, self.past[gone + 1][0]) == labels
         self.labels, self.plain, self.past = labels, plain, past
 
     @invariant()
@@ -542,7 +542,9 @@ class StoreMachine(RuleBasedStateMachine):
         try:
             assert gone in chain
             assert "undo" not in {one.action for one in (history[gone - 1], *applied)}
-            expected = replay(self.store.state(gone - 1).labels, later, gone)
+            expected = replay(
+                self.store.state(gone - 1).labels, later, gone, self.store.state(gone).labels
+            )
         except (AssertionError, NodegraftError):
             with pytest.raises(StoreError, match="cannot be undone by itself"):
                 self.store.undo(gone)

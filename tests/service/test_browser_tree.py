@@ -131,5 +131,5 @@ def test_backed_off_predictions_and_changes_inside_branches(program: Browser, pl
         inside = preview["changes_inside"]
         assert inside
         rest = preview["predictions_changed"] - sum(inside.values())
-        expect(page.locator("#change-content")).to_contain_text(f"to another branch: {rest}.")
+        expect(page.locator("#change-content")).to_contain_text(f"other changes: {rest}.")
         assert told.complaints == []

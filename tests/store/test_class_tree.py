@@ -11,6 +11,9 @@ import pytest
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import describe_version
 from nodegraft.base.errors import ClassNameError, MissingColumnError, SimilarNameError, StoreError
+from nodegraft.model.back_off import Ancestors, back_off
+from nodegraft.model.class_tree import ClassTree
+from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store import on_disk
 from tests.store.small import drawn, made
@@ -80,9 +83,8 @@ def test_new_classes_below_a_parent_and_undo(tmp_path: Path) -> None:
     assert parents_in(store) == {other: "class-00"}
     store.undo(removed.number)
     assert parents_in(store) == {one: "class-00", other: one}
-    store.undo(2)
-    assert parents_in(store) == {other: one}
-    assert store.state(store.newest).labels.groups == [one]
+    with pytest.raises(StoreError, match=r"version 3 \(add\) builds on it"):
+        store.undo(2)
 
 
 def test_wrong_parents_are_refused(tmp_path: Path) -> None:
@@ -204,3 +206,49 @@ def test_previews_and_diffs_count_changes_inside_branches(tmp_path: Path) -> Non
     )
     below = store.preview(Change("add", {"classes": {name: nodes}, "parent": "class-00"}))
     assert below.inside["class-00"] == below.flips["class-00", name]
+
+
+def test_an_older_change_that_gave_a_parent_its_name_is_not_undone_alone(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s")
+    store.move({"class-00": "first"})
+    store.rename("first", "start")
+    store.move({"class-01": "start"})
+    with pytest.raises(StoreError, match=r"version 4 \(move\) builds on it.* no class 'start'"):
+        store.undo(3)
+    name = next(iter(new))
+    store.add({name: new[name]})
+    store.move({"class-02": name})
+    with pytest.raises(StoreError, match=rf"version 6 \(move\) builds on it.* no class '{name}'"):
+        store.undo(5)
+    # The group of version 2 comes from version 4 as well.
+    with pytest.raises(StoreError, match=r"version 3 \(rename\) builds on it"):
+        store.undo(2)
+
+
+def test_changes_inside_a_branch_whose_group_was_renamed(tmp_path: Path) -> None:
+    store, _ = made(tmp_path / "s")
+    store.move({"class-00": "first", "class-01": "first"})
+    store.rename("first", "start")
+    store.remove(["class-00"], intent=Intent(override="a test"))
+    flips = store.diff(3, 4).flips.get(("class-00", "class-01"), 0)
+    assert flips
+    assert store.diff(3, 4).inside == {"start": flips}
+    assert store.diff(2, 4).inside == {"first": flips}
+
+
+def test_a_group_that_becomes_a_merged_class_stays_where_it_is() -> None:
+    tree = ClassTree({"boots": "shoes", "shoes": "wear", "caps": "hats"})
+    assert tree.merged(["boots", "caps"], "shoes")["shoes"] == "wear"
+    # Its parent is merged into it.
+    assert "shoes" not in tree.merged(["wear", "caps"], "shoes")
+
+
+def test_all_probability_reaches_a_confidence_of_one() -> None:
+    """A sum of rounded probabilities may be a little more or less than 1."""
+    shares = np.random.default_rng(0).dirichlet(np.ones(9), size=500)
+    ancestors = Ancestors.of([*"abcdefghi"], ClassTree(dict.fromkeys("abcdefghi", "all")))
+    best, known = shares.argmax(axis=1), np.full(500, np.nan)
+    assert (shares.sum(axis=1) != 1.0).any()
+    answers = back_off(shares, best, known, "closed", ancestors, 1.0)
+    assert (answers.places == 9).all()
+    assert answers.probability.max() == 1.0

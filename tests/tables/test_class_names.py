@@ -81,7 +81,7 @@ def test_another_spelling_needs_force() -> None:
 
 def test_what_was_accepted_once_is_not_refused_when_it_is_replayed() -> None:
     known = StoreLabels().added({"hats": [1]})
-    assert list(replay(known, {2: Change("add", {"classes": {"Hats": [2]}})}, 1)) == [
+    assert list(replay(known, {2: Change("add", {"classes": {"Hats": [2]}})}, 1, known)) == [
         "hats",
         "Hats",
     ]

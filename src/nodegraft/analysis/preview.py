@@ -239,9 +239,10 @@ def _inside(
     """Return the lowest name above both classes of each flip, with the number of its nodes."""
     counts = Counter[str]()
     for (old, new), count in flips.items():
-        # A class that was removed keeps the place that it had.
-        path = (after if old in after else before).tree.path(old)
-        common = next((name for name in after.tree.path(new) if name in path), None)
+        # A class that was removed keeps the place that it had; names of its groups may be older.
+        tree = before.tree if old not in after and new in before else after.tree
+        path = tree.path(old) if old in after else before.tree.path(old)
+        common = next((name for name in tree.path(new) if name in path), None)
         if common is not None:
             counts[common] += count
     return dict(counts.most_common())

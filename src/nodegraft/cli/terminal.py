@@ -23,6 +23,15 @@ _COMMAND = re.compile(r"(?P<before>\s*|.*: )(?P<command>nodegraft (?:'[^']*'|(?!
 _SHELL_WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
 """Pattern of a word of a command, which can contain spaces between quotation marks."""
 
+_LINE_BREAK_IN_COMMAND = re.compile(r"nodegraft (?:[^'\n]|'[^'\n]*')*'[^'\n]*\n")
+"""Pattern of a command with a line break in a node key, which is printed as it is."""
+
+_ONE_WORD = re.compile(r"(?<= )'[^'\n]*'|\d %")
+"""Pattern of text with blanks that stays on one line: a quoted name, a number of percent."""
+
+_BLANK = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Character that stands for a blank while lines are broken."""
+
 
 def stdout_console() -> Console:
     """Return the console for results; if the output is a file or pipe, its width is unlimited."""
@@ -64,10 +73,9 @@ def between_words(text: str, width: int) -> str:
     Args:
         width: Maximum length of a line; only longer words exceed it.
     """
-    # A number stays on the line of its percent sign.
-    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = "\n".join(_broken(long, width) for long in text.split("\n"))
-    return lines.replace("\N{NO-BREAK SPACE}%", " %")
+    if _LINE_BREAK_IN_COMMAND.search(text):
+        return text
+    return "\n".join(_broken(long, width) for long in text.split("\n"))
 
 
 def _broken(text: str, width: int) -> str:
@@ -77,9 +85,11 @@ def _broken(text: str, width: int) -> str:
         before = textwrap.fill(found["before"].rstrip(), width, break_long_words=False)
         return "\n".join([before, *_command_lines(found["command"], width)]).lstrip("\n")
     indent = " " * (len(text) - len(text.lstrip(" -")))
-    return textwrap.fill(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    one_word = _ONE_WORD.sub(lambda found: found[0].replace(" ", _BLANK), text)
+    lines = textwrap.fill(
+        one_word, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+    return lines.replace(_BLANK, " ")
 
 
 def _command_lines(command: str, width: int) -> list[str]:

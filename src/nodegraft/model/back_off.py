@@ -19,6 +19,10 @@ from nodegraft.model.confidence import World, confidence
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+ROUNDING = 1e-9
+"""How much less than asked the confidence of an ancestor may be: a sum of probabilities is rounded,
+depending on which other nodes are predicted with it."""
+
 NOTHING = -1
 """Place that stands for no parent, or for a withheld prediction."""
 
@@ -139,10 +143,11 @@ def back_off(
                 answers.probability[some] = own[some]
             else:
                 columns = ancestors.below[place - ancestors.num_classes]
-                answers.probability[some] = probabilities[np.ix_(some, columns)].sum(axis=1)
+                total = probabilities[np.ix_(some, columns)].sum(axis=1)
+                answers.probability[some] = np.minimum(total, 1.0)
         left = left[places[left] != NOTHING]
         share = confidence(answers.probability[left], known[left], world)
-        left = left[share < min_confidence]
+        left = left[share < min_confidence - ROUNDING]
     return answers
 
 

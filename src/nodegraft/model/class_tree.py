@@ -114,15 +114,18 @@ class ClassTree(Mapping[str, str]):
     def merged(self, names: Collection[str], into: str) -> "ClassTree":
         """Return a tree in which some classes are replaced by one class, which gets their children.
 
-        Its parent is the lowest class that was above all of them. With a single class, this is a
-        change of its name.
+        Its parent is the lowest class that was above all of them; a class of the tree that is not
+        replaced itself keeps its place. With a single class, this is a change of its name.
 
         Args:
             names: Classes to replace; the new class may be one of them.
             into: The new class.
         """
-        parts = {*names, *({into} & self.names)}
-        above = self.common_ancestor(sorted(parts))
+        parts = {*names, into}
+        if into in self.names and into not in names:
+            above = next((up for up in self.path(into)[1:] if up not in parts), None)
+        else:
+            above = self.common_ancestor(sorted(names))
         parents = {
             child: into if parent in parts else parent
             for child, parent in self._parents.items()

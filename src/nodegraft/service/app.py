@@ -117,7 +117,7 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
 
 def _collect_garbage_less_often() -> None:
     """Make responses with thousands of Python objects cheaper: each would start collections."""
-    # Call this before the store is opened: a frozen version could never be freed.
+    # Call this before the store is opened: reference cycles of a frozen version are never freed.
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 

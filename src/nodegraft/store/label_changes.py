@@ -284,7 +284,9 @@ class LabelChanges:
             for row in later
             if row.action not in _KEEPING
         }
-        labels = replay(self._parts.states.labels(before.labels), changes, undone.number)
+        earlier = self._parts.states.labels(before.labels)
+        made_on = Change(undone.action, undone.detail).replayed(earlier)
+        labels = replay(earlier, changes, undone.number, made_on)
         state = self._parts.state(newest).relabelled(labels)
         return self._parts.states.put_learned(state, newest.names)
 
@@ -300,7 +302,7 @@ def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
         if not changes_labels(row.action) and (row is undone or row.action not in _KEEPING):
             raise StoreError(
                 f"Version {undone.number} cannot be undone by itself: version {row.number} "
-                f"({row.action}) does not change labels. Undo the versions after "
+                f"({row.action}) cannot be applied again without it. Undo the versions after "
                 f"{undone.number} first, newest first."
             )
 

@@ -157,4 +157,4 @@ def test_a_text_instead_of_a_list_is_no_list_of_letters(keys: Any) -> None:
 
 def test_a_stored_change_with_a_repeated_key_is_applied_again() -> None:
     repeated = Change("unlabel", {"keys": [START["hats"].training[0]] * 2})
-    assert len(replay(START, {3: repeated}, 2)["hats"].all) == len(START["hats"].all) - 1
+    assert len(replay(START, {3: repeated}, 2, START)["hats"].all) == len(START["hats"].all) - 1

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.base.errors import NodegraftError, StoreError
+from nodegraft.base.counting import listed
+from nodegraft.base.errors import ClassNameError, NodegraftError, StoreError
 
 
 class ClassSuccession:
@@ -174,6 +175,28 @@ class Change:
         """
         return _ACTIONS[self.action](labels, **self.detail)
 
+    def replayed(self, labels: StoreLabels) -> StoreLabels:
+        """Return the labels after a stored change that was accepted when it was made.
+
+        Similar names and repeated keys are accepted again.
+
+        Args:
+            labels: Labels before the change.
+        """
+        unique = {
+            key: list(dict.fromkeys(value))
+            for key, value in self.detail.items()
+            if isinstance(value, list)
+        }
+        change = replace(self, detail=self.detail | unique)
+        return change.with_forced_name().applied(labels)
+
+    @property
+    def parents(self) -> list[str]:
+        """Names of the parents that this change gives to classes."""
+        given = (self.detail.get("parent"), *self.detail.get("parents", {}).values())
+        return [name for name in given if name is not None]
+
     @property
     def new_nodes(self) -> list[Any]:
         """Keys of nodes that need not have a label yet, so that only the graph can check them."""
@@ -196,12 +219,6 @@ class Change:
             case "split":
                 return ClassSuccession({detail["name"]: frozenset(detail["parts"])})
         return ClassSuccession()
-
-    def without_repeats(self) -> "Change":
-        """Return a copy of this change from which repeated keys and class names are removed."""
-        lists = {key: value for key, value in self.detail.items() if isinstance(value, list)}
-        unique = {name: list(dict.fromkeys(values)) for name, values in lists.items()}
-        return replace(self, detail=self.detail | unique)
 
     def with_forced_name(self, force_name: bool = True) -> "Change":
         """Return a copy of this change that may use a class name similar to an existing class name.
@@ -235,18 +252,24 @@ def changes_labels(action: str) -> bool:
     return action in _ACTIONS
 
 
-def replay(labels: StoreLabels, changes: Mapping[int, Change], without: int) -> StoreLabels:
-    """Apply several changes to labels, in order.
+def replay(
+    labels: StoreLabels, changes: Mapping[int, Change], without: int, made_on: StoreLabels
+) -> StoreLabels:
+    """Apply several changes to labels, in order, without an earlier change.
 
     Args:
-        labels: Labels before the first of the changes.
+        labels: Labels before the earlier change.
         changes: Number of a version -> its change, in order.
         without: Number of the version that is undone, for the error message.
+        made_on: Labels after the earlier change, on which the first of the changes was made.
     """
     for number, change in changes.items():
         try:
-            # Accept similar names and repeated keys, as the user did when the change was made.
-            labels = change.without_repeats().with_forced_name().applied(labels)
+            # A parent that is gone would become a new group.
+            gone = made_on.names - labels.names
+            if missing := [name for name in change.parents if name in gone]:
+                raise ClassNameError(f"Without it there is no class {listed(map(repr, missing))}.")
+            labels, made_on = change.replayed(labels), change.replayed(made_on)
         except NodegraftError as error:
             raise StoreError(
                 f"Version {without} cannot be undone by itself: version {number} ({change.action}) "

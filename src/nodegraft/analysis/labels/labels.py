@@ -126,6 +126,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return list(self.items()) == list(other.items())
 
     @property
+    def names(self) -> frozenset[str]:
+        """Names of all classes and groups."""
+        return self.tree.names.union(self._classes)
+
+    @property
     def groups(self) -> list[str]:
         """Names of the class tree that have no labels of their own, sorted."""
         return self.tree.groups(self)
@@ -305,9 +310,12 @@ class StoreLabels(Mapping[str, ClassLabels]):
         if new == old:
             raise ClassNameError(f"The class is called {old!r} already: give another name.")
         if new in self:
-            raise ClassNameError(
-                f"The store already has the class {new!r}: use `merge` to merge both."
+            advice = (
+                "use `merge` to merge both"
+                if old in self
+                else f"use `move` to move the classes below {old!r}"
             )
+            raise ClassNameError(f"The store already has the class {new!r}: {advice}.")
         self._refuse_groups([new])
         self._check_names([new], force_name, removed=[old])
         classes = {new if name == old else name: own for name, own in self.items()}
@@ -316,7 +324,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
     def merged(self, names: Iterable[str], into: str, force_name: bool = False) -> "StoreLabels":
         """Return labels in which several classes are merged; the oldest class gives the session.
 
-        The merged class gets all children, and its parent is the lowest class above all of them.
+        The merged class gets all children, and its parent is the lowest class above all of them; a
+        group that becomes the merged class keeps its own parent.
 
         Args:
             names: Names of the classes to merge.
@@ -436,7 +445,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         unknown = [name for name in dict.fromkeys(names) if name not in {*self._classes, *allowed}]
         if unknown:
             text = listed(map(repr, unknown))
-            known = ", ".join(sorted(self._classes)[:8])
+            known = ", ".join(sorted({*self._classes, *allowed})[:8])
             raise ClassNameError(f"The store has no class {text}. It has {known}.")
 
     def _of_known_classes(

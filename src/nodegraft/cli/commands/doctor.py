@@ -1,5 +1,6 @@
 """The command that checks the installation, this machine, and a store."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from rich.text import Text
 
 from nodegraft.cli.output import Output, command
 from nodegraft.cli.results.maintenance import Check, Diagnosis
-from nodegraft.cli.terminal import Terminal
+from nodegraft.cli.terminal import Terminal, line
 
 STYLES = {"ok": "green", "warning": "yellow", "error": "bold red"}
 
@@ -31,13 +32,15 @@ def doctor(
     statuses = [check.status for check in checks]
     worst = max(statuses, key=list(STYLES).index)
     value = Diagnosis(worst, checks)
-    return Output(value, tuple(map(_line, checks)), exit_code=int(worst == "error"))
+    lines = (part for check in checks for part in _lines(check))
+    return Output(value, tuple(lines), exit_code=int(worst == "error"))
 
 
-def _line(check: Check) -> Text:
-    advice = f". To do: {check.what_to_do}" if check.what_to_do else ""
+def _lines(check: Check) -> Iterator[Text]:
     status = (f"{check.status:<8}", STYLES[check.status])
-    return Text.assemble(status, f"{check.name}: {check.message}{advice}")
+    yield Text.assemble(status, f"{check.name}: {check.message}")
+    if check.what_to_do:
+        yield line(f"        To do: {check.what_to_do}")
 
 
 COMMANDS = {"doctor": doctor}

@@ -18,7 +18,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
 from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
-from nodegraft.cli.output import Output, command
+from nodegraft.cli.output import Output, command, plain
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
 from nodegraft.cli.render.inspect import (
     classes_table,
@@ -30,6 +30,7 @@ from nodegraft.cli.render.inspect import (
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
 from nodegraft.cli.results.store import Card, Evaluation, Suggestions
+from nodegraft.cli.table_files import table_of
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
@@ -188,7 +189,15 @@ def classes(place: StorePlace, version: LiveVersion = None) -> Output[KnownClass
     with open_store(place) as store:
         row = store.parts.versions.whole(store.live if version is None else version)
         found = KnownClasses.of(row, store.parts.states.labels(row.labels))
-    return Output(found, (classes_table(found),))
+    # A table has groups, too: without them it would not be the whole tree.
+    empty = dict.fromkeys(KnownClasses.columns())
+    rows = [empty | plain(known) for known in (*found.classes, *found.groups)]
+
+    def tables() -> "Iterator[pa.Table]":
+        yield table_of(rows, list(empty))
+
+    shown = (classes_table(found),)
+    return Output(found, shown, tables=tables(), written=lambda: f"{len(rows):,} rows written.")
 
 
 @command

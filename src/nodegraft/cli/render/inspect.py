@@ -36,7 +36,7 @@ def classes_table(found: "KnownClasses") -> RenderableType:
     for name in tree.in_order(rows):
         title, known = "  " * tree.depth(name) + escape(name), rows.get(name)
         if known is None:
-            table.add_row(f"[bold]{title}[/]")
+            table.add_row(Text("  " * tree.depth(name) + name, "bold"))
         else:
             table.add_row(title, f"{known.labels:,}", f"{known.held_out:,}", f"{known.session}")
     return table

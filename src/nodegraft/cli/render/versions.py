@@ -265,8 +265,8 @@ def _inside(preview: "Preview") -> str:
     others = f" and {counted(more, 'more ancestor')}" if more > 0 else ""
     rest = preview.flipped - sum(preview.inside.values())
     return (
-        f"Changes inside a branch of the class tree: {', '.join(counts)}{others}; to another "
-        f"branch: {rest:,}."
+        f"Changes inside a branch of the class tree: {', '.join(counts)}{others}; other changes: "
+        f"{rest:,}."
     )
 
 

@@ -138,7 +138,7 @@ function insideBranches({ changes_inside: inside, predictions_changed: changed }
   if (!counts.length) return [];
   const named = counts.slice(0, BRANCHES).map(([name, nodes]) => `${name} ${number(nodes)}`).join(", ");
   const more = counts.length > BRANCHES ? ` and ${counted(counts.length - BRANCHES, "more ancestor")}` : "";
-  return [element("p", {}, `Changes inside a branch of the class tree: ${named}${more}; to another branch: ${number(changed - total)}.`)];
+  return [element("p", {}, `Changes inside a branch of the class tree: ${named}${more}; other changes: ${number(changed - total)}.`)];
 }
 
 export function changesTable({ changes }) {
