@@ -123,3 +123,13 @@ def test_warnings_are_shown_and_do_not_block(shop: str) -> None:
 
 def test_renaming_says_that_nothing_changes(shop: str) -> None:
     assert "0 of 60 predictions" in call("rename", shop, "lamp", "light").output
+
+
+def test_keys_of_the_version_that_waits_are_named(shop: str, tables: dict[str, str]) -> None:
+    assert call("grow", shop, "--nodes", tables["new"]).exit_code == 0
+    for nodes in ("cap77", "cap77,boot1"):
+        refused = call("predict", shop, "--nodes", nodes)
+        assert refused.exit_code == 2
+        assert "'cap77' is only in version 2, which waits for review" in refused.output
+    assert call("predict", shop, "--nodes", "cap77", "--version", "2").exit_code == 0
+    assert "only in version" not in call("predict", shop, "--nodes", "cap78").output

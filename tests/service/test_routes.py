@@ -276,3 +276,14 @@ def test_what_is_no_json_is_told(content: str | bytes, client: TestClient) -> No
     answer = client.post("/v1/predict", content=content, headers=JSON)
     assert answer.status_code in (400, 422)
     assert answer.json()["error"]["what_to_do"]
+
+
+def test_json_under_another_content_type_names_the_header(shop: Path) -> None:
+    with asked(shop) as client:
+        sent = client.post(
+            "/v1/predict",
+            content=b'{"keys": ["p1"]}',
+            headers={"content-type": "application/x-www-form-urlencoded"},
+        )
+    assert sent.status_code == 422
+    assert "Content-Type: application/json" in sent.json()["error"]["what_to_do"]

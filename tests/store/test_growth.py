@@ -48,13 +48,24 @@ def test_new_nodes_are_answered_about_and_the_old_version_stays(store: Store) ->
     assert store.undo().graph == store.history()[0].graph
 
 
+def test_a_class_of_nodes_that_came_with_it_is_compared(store: Store) -> None:
+    rows = [{"id": f"socks{number}", "text": "cotton ankle pair"} for number in range(3)]
+    store.grow(pa.Table.from_pylist(rows))
+    store.add({"socks": [row["id"] for row in rows]})
+    store.add({"caps": ["hats15", "hats16"]}, intent=Intent(override="a test"))
+    diff = store.diff(1, 4)
+    # The model before can check only those examples that its graph has.
+    assert (diff.new.totals, list(diff.prior)) == ({"caps": 2}, ["caps"])
+    assert store.diff(2, 3).new.totals == {"socks": 3}
+
+
 def test_labels_are_undone_below_a_graph_that_has_grown(store: Store) -> None:
     store.add({"caps": ["hats15", "hats16"]}, intent=Intent(override="a test"))
     store.grow(pa.table({"id": ["hats99"], "text": ["felt brim wool"]}))
     undone = store.undo(2)
     assert undone.graph == store.history()[2].graph
     assert "caps" not in store.state(4).labels
-    with pytest.raises(StoreError, match="does not change labels"):
+    with pytest.raises(StoreError, match="cannot be applied again"):
         store.undo(3)
 
 

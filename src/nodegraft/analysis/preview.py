@@ -122,7 +122,14 @@ class Preview(Tabular):
 
     def warnings(self) -> list[str]:
         """Return warnings to check before promotion; they do not block the change."""
-        return class_warnings(self.changed, self.classes, self.num_compared)
+        unlike = [
+            f"Split-half check of {name!r}: 0 of {self.new.totals[name]} examples recognised; the "
+            f"version before predicts them as {', '.join(self.prior[name].classes)}. Check that "
+            "they belong to one class, and that it does not exist under another name."
+            for name, right in self.new.right.items()
+            if not right and not self.prior[name].mixed
+        ]
+        return class_warnings(self.changed, self.classes, self.num_compared) + unlike
 
     def objections(self) -> list[str]:
         """Return reasons against the change, such as drops of held-out accuracy above noise."""
@@ -174,7 +181,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     labelled = after.labels.owners()
     unlabelled = [place for place in moved if keys[place] not in labelled]
     surest = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
-    fresh = _new_classes(before.labels, after.labels)
+    fresh = _new_classes(before, after.labels)
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
         num_compared=len(keys),
@@ -248,14 +255,18 @@ def _inside(
     return dict(counts.most_common())
 
 
-def _new_classes(before: StoreLabels, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
-    """Return classes whose training nodes had no label before, unlike renamed or split classes."""
-    owned = before.owners()
-    return {
-        name: keys
+def _new_classes(before: State, after: StoreLabels) -> dict[str, tuple[Key, ...]]:
+    """Return classes whose training nodes had no label before, unlike renamed or split classes.
+
+    Only nodes of the earlier graph are listed: the model before can predict no others.
+    """
+    owned, find = before.labels.owners(), before.graph.node_keys.find
+    new = {
+        name: tuple(key for key, row in zip(keys, find(keys), strict=True) if row >= 0)
         for name, keys in after.training.items()
-        if name not in before and not any(key in owned for key in keys)
+        if name not in before.labels and not any(key in owned for key in keys)
     }
+    return {name: keys for name, keys in new.items() if keys}
 
 
 def _prior_predictions(before: State, nodes: tuple[Key, ...]) -> PriorPredictions:

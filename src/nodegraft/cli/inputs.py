@@ -10,10 +10,12 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from nodegraft.base.counting import listed
 from nodegraft.base.errors import DataError, NodegraftError, ParameterError, UnknownNodeError
 from nodegraft.base.problems import Problems
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.version import Version
     from nodegraft.cli.options import LabelOptions
     from nodegraft.graph.graph import Graph
     from nodegraft.graph.keyed_labels import KeyedLabels
@@ -119,6 +121,31 @@ def similar_keys(graph: "Graph") -> Iterator[None]:
             close = get_close_matches(str(text), map(str, graph.keys_of(graph.rows)), n=3)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise DataError(f"There is no node {text!r} in this graph.{hint}") from error
+
+
+@contextmanager
+def keys_of_candidate(store: "Store", waiting: "Version | None") -> Iterator[None]:
+    """Say in errors about unknown keys that the candidate version has all of them.
+
+    Args:
+        store: The store.
+        waiting: Candidate version; None to leave errors as they are.
+    """
+    try:
+        yield
+    except NodegraftError as error:
+        unknown = error if isinstance(error, UnknownNodeError) else error.__cause__
+        if waiting is None or not isinstance(unknown, UnknownNodeError) or error.problems:
+            raise
+        try:
+            store.state(waiting.number).graph.rows_of(unknown.missing)
+        except UnknownNodeError:
+            raise error from None
+        verb = "is" if len(unknown.missing) == 1 else "are"
+        raise DataError(
+            f"{listed(map(repr, unknown.missing))} {verb} only in version {waiting.number}, which "
+            f"waits for review: add --version {waiting.number}, or promote it."
+        ) from error
 
 
 def _refuse_other_encodings(text: str) -> None:

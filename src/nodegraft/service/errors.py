@@ -143,7 +143,10 @@ def _invalid_request(error: RequestValidationError) -> HttpError:
         f"{_field_path(problem['loc'])}: {problem['msg'].lower()}" for problem in error.errors()
     )
     message = f"The request is invalid: {'; '.join(list(problems)[:MAX_PROBLEMS])}."
-    return HttpError(422, "invalid_request", message, _SEE_SCHEMA)
+    # A body of another content type is text to FastAPI, even if it is JSON.
+    is_text = any(problem["type"] == "model_attributes_type" for problem in error.errors())
+    advice = "Send a JSON object with the header Content-Type: application/json."
+    return HttpError(422, "invalid_request", message, advice if is_text else _SEE_SCHEMA)
 
 
 def _field_path(location: tuple[int | str, ...]) -> str:

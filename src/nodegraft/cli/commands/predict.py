@@ -16,7 +16,7 @@ from nodegraft.analysis.results.versions import Drift, KnownClasses
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
-from nodegraft.cli.inputs import key_from, keys_from, keys_in_table
+from nodegraft.cli.inputs import key_from, keys_from, keys_in_table, keys_of_candidate
 from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
 from nodegraft.cli.output import Output, command, plain
 from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
@@ -122,7 +122,8 @@ def predict(
             beside = rows_view(state.graph, read_rows(rows), key_column)
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
-            node_keys = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
+            with keys_of_candidate(store, waiting if version is None else None):
+                node_keys = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
             targets, keys = found_rows(
                 state.graph, node_keys, missing.value if missing else "error"
             )
