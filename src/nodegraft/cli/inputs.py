@@ -138,7 +138,7 @@ def keys_of_candidate(store: "Store", waiting: "Version | None") -> Iterator[Non
         if waiting is None or not isinstance(unknown, UnknownNodeError) or error.problems:
             raise
         try:
-            store.state(waiting.number).graph.rows_of(unknown.missing)
+            store.state(waiting.number).graph.rows_of(cast("tuple[Key, ...]", unknown.missing))
         except UnknownNodeError:
             raise error from None
         verb = "is" if len(unknown.missing) == 1 else "are"
