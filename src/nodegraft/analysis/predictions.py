@@ -161,9 +161,13 @@ class Predictions(Tabular):
         return self._named(np.where(self.is_given, self.answers, -1))
 
     def _named(self, places: NDArray[np.int64]) -> list[str | None]:
-        every = self.names if self.ancestors is None else self.ancestors.names
-        named: list[str | None] = np.array([*every, None], dtype=object)[places].tolist()
+        named: list[str | None] = np.array([*self._every_name, None], dtype=object)[places].tolist()
         return named
+
+    @property
+    def _every_name(self) -> Sequence[str]:
+        """Names of the classes, then of the ancestors in the class tree."""
+        return self.names if self.ancestors is None else self.ancestors.names
 
     @property
     def classes(self) -> list[str | None]:
@@ -256,12 +260,12 @@ class Predictions(Tabular):
         class_1, probability_1 and so on for the most probable classes; set, a list of class names,
         if coverage was requested; and leaf and depth if there is a class tree.
         """
-        names, best, unknown = pa.array(self.names, pa.string()), self.columns, ~self.is_found
+        names, best, unknown = pa.array(self._every_name, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
             "node": _key_column(self.nodes, self.key_type),
             "class": pa.array(self.classes, pa.string()),
             "label": pa.array(self.labels, pa.string()),
-            "prediction": pa.array(self.predictions, pa.string()),
+            "prediction": names.take(pa.array(self.answers, mask=~self.is_given)),
             "confidence": pa.array(self.confidence, mask=unknown),
             "probability": pa.array(self.probability, mask=unknown),
             "known": pa.array(self.known, mask=np.isnan(self.known)),
@@ -275,7 +279,7 @@ class Predictions(Tabular):
         if self.sets is not None:
             columns["set"] = pa.array(map(list, self.sets), pa.list_(pa.string()))
         if self.ancestors is not None:
-            columns["leaf"] = pa.array(self.leaves, pa.string())
+            columns["leaf"] = columns["class_1"]
             columns["depth"] = pa.array(self.depths, pa.int64())
         return pa.table(columns)
 

@@ -159,15 +159,16 @@ class LabelChanges:
                 "is deleted."
             )
         before = self._versions.whole(undone.parent)
+        contained = lineage(self._journal.versions())
         # Everything after it may be undone already.
-        is_last = undone in (newest, lineage(self._journal.versions())[-1])
+        is_last = undone in (newest, contained[-1])
         restored = before.names if is_last else None
         last = self._versions.last_promotion(parent, restored) if intent.promote else None
         if is_last:
             self._refuse_unreadable(undone, before)
             names, measures = before.names, {"after": before.measures.get("after", {})}
         else:
-            names, measures = self._without(undone, before, parent), {}
+            names, measures = self._without(undone, before, parent, contained), {}
         draft = Draft("undo", {"version": undone.number}, measures)
         return self._versions.add(parent, draft, names, intent, last)
 
@@ -266,12 +267,16 @@ class LabelChanges:
                 f"model of version {restored.number}, which it would restore."
             ) from error
 
-    def _without(self, undone: Version, before: Version, newest: Version) -> StateNames:
+    def _without(
+        self, undone: Version, before: Version, newest: Version, contained: list[Version]
+    ) -> StateNames:
         """Store the newest version's labels and model without the change of an earlier version.
 
         The changes after the earlier version are applied again to the labels before it.
+
+        Args:
+            contained: Versions whose changes the newest version contains, oldest first.
         """
-        contained = lineage(self._journal.versions())
         if undone not in contained:
             raise StoreError(
                 f"Version {undone.number} cannot be undone by itself: a later version has undone "
