@@ -29,6 +29,16 @@ def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassSt
         seed: Of the test stream.
         arrival: Which nodes exist in a session.
     """
+    return inner_data(data, seed).stream(seed=seed + OTHER, arrival=arrival)
+
+
+def inner_data(data: LoadedDataset, seed: int) -> LoadedDataset:
+    """Return the part of a graph, its labels and the setting from which an inner stream is drawn.
+
+    Args:
+        data: The graph and its labels.
+        seed: Of the test stream.
+    """
     outer = data.stream(seed=seed)
     roles = outer.split
     seen = roles.train | roles.held_out | roles.members.select(roles.validation)
@@ -58,4 +68,4 @@ def inner_stream(data: LoadedDataset, seed: int, arrival: Arrival) -> ng.ClassSt
         labels=NodeLabels(labels),
         setting=setting,
         groups=None if data.groups is None else data.groups[left],
-    ).stream(seed=seed + OTHER, arrival=arrival)
+    )

@@ -1,6 +1,6 @@
 """Prediction tables of a version, with the source of each class: label or prediction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.keys import Key, KeyArray, KeyType, integer_keys, several
+from nodegraft.graph.node_types import KEY
 from nodegraft.graph.view import GraphView
 from nodegraft.model.back_off import NOTHING, Ancestors, TreeAnswers
 from nodegraft.model.best_classes import best_classes, rows_in_block
@@ -294,7 +295,7 @@ def found_rows(
     """
     validate_value("missing", missing, Missing)
     if missing == "error":
-        return graph.rows_of(keys), None
+        return graph.targets_of(keys), None
     listed = keys.tolist() if isinstance(keys, np.ndarray) else several(keys, "node keys")
     rows = graph.node_keys.find(listed)
     return (rows, listed) if missing == "null" else (rows[rows >= 0], None)
@@ -341,7 +342,7 @@ def predict_keys(
         missing: How to treat keys that are not in the graph.
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """
-    rows: IntArray = state.graph.rows
+    rows: IntArray = state.graph.targets
     listed: list[Key] | None = None
     if keys is not None:
         rows, listed = found_rows(state.graph, keys, missing)
@@ -435,13 +436,18 @@ def predict_in_blocks(
 
 
 def predict_new_rows(
-    state: State, rows: Iterable[Row], version: int, *args: Any, key: str = "key", **options: Any
+    state: State,
+    rows: Iterable[Row],
+    version: int,
+    *args: Any,
+    key: str | Mapping[str, str] = KEY,
+    **options: Any,
 ) -> Predictions:
     """Return the predictions of a version for new rows, without adding them to the graph.
 
     Args:
         rows: New rows: columns of the node table and, optionally, ``edges``.
-        key: Column with the key of each row.
+        key: Column with the key of each row; or a mapping from node type to column.
         args: Further positional arguments of :func:`predict_in_blocks`.
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """

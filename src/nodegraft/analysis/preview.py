@@ -168,7 +168,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     names = succession or ClassSuccession.between(before.labels, after.labels)
     graph = before.graph
     rows = graph.sampled(SAMPLE, graph.rows[:0])
-    is_sample = rows.size < graph.num_nodes
+    is_sample = rows.size < graph.targets.size
     if after.graph is not graph:
         rows = rows[after.graph.node_keys.find(graph.key_array_of(rows)) >= 0]
     keys = graph.keys_of(rows)
@@ -185,7 +185,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
         num_compared=len(keys),
-        nodes=graph.num_nodes if is_sample else len(keys),
+        nodes=graph.targets.size if is_sample else len(keys),
         flips=flips,
         inside=_inside(flips, before.labels, after.labels),
         examples=tuple(
@@ -226,7 +226,7 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
     )
     return Preview(
         num_compared=0,
-        nodes=after.graph.num_nodes,
+        nodes=after.graph.targets.size,
         flips={},
         inside={},
         examples=(),

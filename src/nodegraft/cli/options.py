@@ -1,5 +1,6 @@
 """Arguments and options that are shared by several commands."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodegraft.base.errors import ParameterError
+from nodegraft.graph.node_types import KEY
 
 if TYPE_CHECKING:
     from nodegraft.store.intent import Intent
@@ -104,10 +106,35 @@ EdgeTable = Annotated[
         "--edges", help="Table of edges: a file, URL, folder or glob of .parquet, or URL#QUERY."
     ),
 ]
+NodeTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--nodes",
+        metavar="[TYPE=]TABLE",
+        help="Table of nodes: a file, URL, folder or glob of .parquet, or URL#QUERY. For several "
+        "node types, repeat TYPE=TABLE; the first type is classified.",
+    ),
+]
+EdgeTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--edges",
+        metavar="[TYPE=]TABLE",
+        help="Table of edges, as for nodes. For several node types, repeat "
+        "user:bought:product=TABLE.",
+    ),
+]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Correct or drop invalid rows instead of refusing them.")
 ]
-KeyColumn = Annotated[str, typer.Option("--key", help="Column with the node key.")]
+KeyColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="[TYPE=]COLUMN",
+        help="Column with the node key; 'key' by default. Repeat TYPE=COLUMN for several types.",
+    ),
+]
 KeyType = Annotated[
     KeyTypes | None,
     typer.Option(
@@ -287,8 +314,8 @@ class TableOptions:
     min_documents: MinDocuments = 3
     """A word is ignored if fewer texts than this number contain it."""
 
-    key: KeyColumn = "key"
-    """Column with the node key."""
+    key: KeyColumn = None
+    """Column with the node key, or TYPE=COLUMN for several node types; None for `key`."""
 
     key_type: KeyType = None
     """Type of node keys; None for the type in the tables."""
@@ -315,6 +342,64 @@ class TableOptions:
     """Column separator of CSV files; None to detect it."""
 
 
+def by_node_type(values: Sequence[str], option: str, what: str) -> Any:
+    """Return the value of an option, or a dict if its values have the form TYPE=VALUE.
+
+    >>> by_node_type(["sku"], "--key", "COLUMN")
+    'sku'
+    >>> by_node_type(["product=sku", "user=id"], "--key", "COLUMN")
+    {'product': 'sku', 'user': 'id'}
+
+    Args:
+        values: Values of the option.
+        option: Name of the option, for errors.
+        what: Description of a value, for errors.
+    """
+    typed = dict(filter(None, map(_typed, values)))
+    if not typed and len(values) == 1:
+        return values[0]
+    if len(typed) < len(values):
+        raise ParameterError(
+            f"{option} has one {what}, or TYPE={what} for each of several types; "
+            f"{', '.join(map(repr, values))} was given."
+        )
+    return typed
+
+
+def given_tables(values: list[str] | None, option: str) -> Any:
+    """Return the table of an option, a dict of tables by type, or None if none was given.
+
+    Args:
+        values: Values of the option.
+        option: Name of the option, for errors.
+    """
+    return by_node_type(values, option, "TABLE") if values else None
+
+
+def files_in(tables: Any) -> list[str]:
+    """Return the files of :func:`given_tables`."""
+    if tables is None or isinstance(tables, str):
+        return [tables] if tables else []
+    return list(tables.values())
+
+
+def key_option(value: str | list[str] | None) -> Any:
+    """Return the key column, or a dict of key columns by node type.
+
+    Args:
+        value: Value of --key, or of `key` in a nodegraft.toml; None for the default.
+    """
+    values = [value] if isinstance(value, str) else value or [KEY]
+    return by_node_type(values, "--key", "COLUMN")
+
+
+def _typed(value: str) -> tuple[str, str] | None:
+    """Split TYPE=VALUE; return None if the value has no type, or is the path of a file."""
+    name, _, rest = value.partition("=")
+    has_type = bool(name and rest) and not set(name) & set("/\\.?#")
+    return (name, rest) if has_type and not Path(value).exists() else None
+
+
 def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
     """Convert command-line options to the Python arguments for reading tables."""
     arguments = {name: values[name] for name in (field.name for field in fields(TableOptions))}
@@ -330,6 +415,7 @@ def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
             raise ParameterError("Give --directed for all edges or --directed-types, not both.")
         arguments["directed"] = [name.strip() for name in types.split(",") if name.strip()]
     arguments["key_type"] = None if key_type is None else str(key_type)
+    arguments["key"] = key_option(arguments["key"])
     for name in ("text", "categories", "encoder"):
         arguments[name] = arguments[name] or ()
     return arguments

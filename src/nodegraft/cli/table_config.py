@@ -3,12 +3,14 @@
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from nodegraft.base.errors import DataError
+from nodegraft.cli.options import key_option
 from nodegraft.cli.terminal import Terminal, line
 
 FILE, SECTION = "nodegraft.toml", "tables"
@@ -19,7 +21,7 @@ _HEAD = """\
 """
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
-    "key": str,
+    "key": (list, str),
     "key_type": str,
     "label": str,
     "label_key": str,
@@ -109,12 +111,12 @@ class TableConfig:
         return values | {name: self.values[name] for name in self.values if name not in typed}
 
 
-def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict[str, Any]:
+def columns_beside(store: Path, terminal: Terminal, *files: list[str]) -> dict[str, Any]:
     """Read options from the nodegraft.toml beside new tables of a store; print a note on them."""
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 
-    config = TableConfig.beside(*tables)
+    config = TableConfig.beside(*chain.from_iterable(files))
     if "key_type" in config.values:
         with Store.open(store) as opened:
             own = opened.table_options.get("key_type")
@@ -125,7 +127,8 @@ def columns_beside(store: Path, terminal: Terminal, *tables: str | None) -> dict
             )
     if config.exists:
         terminal.note(line(config.line(GROWING)))
-    return {name: value for name, value in config.values.items() if name in GROWING}
+    options = {name: value for name, value in config.values.items() if name in GROWING}
+    return options | ({"key": key_option(options["key"])} if "key" in options else {})
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

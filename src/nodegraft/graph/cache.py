@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nodegraft.base.memo import Memo
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
@@ -15,6 +16,7 @@ from nodegraft.graph.growth.growing import Growth, Lineage
 from nodegraft.graph.growth.grown import GrownAdjacency, combine, combine_again
 from nodegraft.graph.growth.stacked import in_one_piece, some_rows
 from nodegraft.graph.keys import hash_order
+from nodegraft.graph.node_types import type_numbers
 from nodegraft.graph.propagation.diffusion import Diffusion
 from nodegraft.graph.propagation.grown_diffusion import GrownDiffusion
 from nodegraft.graph.propagation.propagation import PropagatedFeatures
@@ -156,8 +158,25 @@ class ViewCache:
             before = Diffusion(edges.base, times, self._base_arrays)
         return GrownDiffusion(before, edges)
 
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Names of the node types, the classified one first; empty if there is only one."""
+        recipe = self._store.recipe
+        return () if recipe is None else recipe.node_types
+
+    @property
+    def targets(self) -> IntArray:
+        """Row numbers of the visible nodes that are classified, ascending."""
+        rows = np.arange(len(self._store.keys)) if self._rows is None else self._rows
+        if len(self.node_types) < 2:
+            return rows
+        return self._samples.get("targets", lambda: rows[~self._are_others(rows)])
+
+    def _are_others(self, rows: IntArray) -> NDArray[np.bool_]:
+        return type_numbers(self._store.keys.array_at(rows), self.node_types) > 0
+
     def smallest_hashes(self, count: int) -> IntArray:
-        """Return a random sample of visible rows: those whose keys have the smallest hashes.
+        """Return a random sample of classified nodes: those whose keys have the smallest hashes.
 
         The rows are in the order of these hashes.
 
@@ -165,6 +184,8 @@ class ViewCache:
             count: Maximum number of rows.
         """
         keys, rows = self._store.keys, self._rows
+        if len(self.node_types) > 1:
+            rows = self.targets
         if rows is not None:
             return self._samples.get("all", lambda: rows[hash_order(keys.array_at(rows))])[:count]
         # Round the sample size up to a power of two, so that similar counts share a cache entry.

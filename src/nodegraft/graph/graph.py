@@ -19,6 +19,7 @@ from nodegraft.graph.growth import growing
 from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.stacked import in_one_piece, num_stored
 from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.node_types import anonymous_keys
 from nodegraft.graph.view import GraphView
 
 if TYPE_CHECKING:
@@ -266,6 +267,8 @@ class Graph(GraphView):
     def reordered(self, rows: IntArray) -> "Graph":
         """Return the same graph in another row order; its new row numbers become its keys.
 
+        If nodes have types, keys are text, and those of other types begin with the type.
+
         Args:
             rows: Permutation of all row numbers: row ``i`` of the new graph is row ``rows[i]`` of
                 this graph.
@@ -274,7 +277,7 @@ class Graph(GraphView):
         edges = {
             name: part.renumbered(place, self.num_nodes) for name, part in self._kinds().items()
         }
-        keys = NodeKeys(np.arange(self.num_nodes))
+        keys = NodeKeys(anonymous_keys(self.key_array_of(rows), self.node_types))
         return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
     @property

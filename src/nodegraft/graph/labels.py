@@ -106,6 +106,9 @@ class FindsRows(Protocol):
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
         """Return the row numbers of keys."""
 
+    def targets_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
+        """Return the row numbers of keys; refuse nodes whose type has no classes."""
+
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
     """Mapping from class name to the rows of its nodes. A node has only one class.
@@ -147,7 +150,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         for name, members in keys.items():
             with problems.collect():
                 listed = _listed(members, name)
-                numbers = graph.rows_of(listed)  # Raises an error for missing keys.
+                numbers = graph.targets_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:

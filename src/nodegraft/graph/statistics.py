@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import IntArray, located
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.node_types import SEPARATOR
 from nodegraft.graph.view import GraphView
 
 
@@ -46,13 +47,46 @@ def homophily(classes: IntArray) -> Homophily:
     if not classes.size:
         return Homophily(0, 0.0, 0.0)
     same = float((classes[0] == classes[1]).mean())
-    shares = np.bincount(classes.ravel()) / classes.size
+    return _adjusted(classes.shape[1], same, np.bincount(classes.ravel()) / classes.size)
+
+
+def _adjusted(pairs: int, same: float, shares: NDArray[np.float64]) -> Homophily:
     chance = float((shares**2).sum())
-    return Homophily(classes.shape[1], same, (same - chance) / (1 - chance) if chance < 1 else 0.0)
+    return Homophily(pairs, same, (same - chance) / (1 - chance) if chance < 1 else 0.0)
+
+
+def homophily_of_members(members: IntArray, classes: IntArray) -> Homophily:
+    """Compute how often two labelled nodes that are linked to the same node have the same class.
+
+    A node with :math:`k` labelled members counts like :math:`k - 1` edges: a tree that joins them.
+
+    >>> homophily_of_members(np.array([7, 7, 8, 8, 8]), np.array([0, 0, 1, 1, 0]))[:2]
+    (3, 0.5555555555555556)
+
+    Args:
+        members: For each labelled node, the row of the node that it is linked to.
+        classes: Class number of each labelled node.
+    """
+    _, groups = np.unique(members, return_inverse=True)
+    ones = np.ones(groups.size)
+    counts = csr_array((ones, (groups, classes)))
+    sizes = np.bincount(groups)
+    joined = sizes > 1
+    counts, sizes = counts[joined], sizes[joined]
+    if not sizes.size:
+        return Homophily(0, 0.0, 0.0)
+    alike = (counts.power(2) - counts).sum(axis=1) / (sizes * (sizes - 1))
+    edges = sizes - 1
+    shares = counts.T @ (edges / sizes) / edges.sum()
+    return _adjusted(int(edges.sum()), float((alike * edges).sum() / edges.sum()), shares)
 
 
 def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophily]:
-    """Return the homophily of each edge type, computed from edges between labelled nodes."""
+    """Return the homophily of each edge type, computed from edges between labelled nodes.
+
+    Edges to nodes of another type have one labelled end at most; their homophily is that of two
+    labelled nodes with the same neighbour.
+    """
     rows = labels.rows()
     order = np.argsort(rows)
     sorted_rows, classes = rows[order], labels.targets(labels.classes)[order]
@@ -69,11 +103,26 @@ def homophily_of_kinds(view: GraphView, labels: NodeLabels) -> dict[str, Homophi
         ends = np.stack((class_of(source), class_of(target)))
         labelled = (ends >= 0).all(axis=0)
         of_kind = homophily(ends[:, labelled])
+        if joins_types(view, name):
+            labelled = (ends >= 0).any(axis=0)
+            is_first = ends[0, labelled] >= 0
+            others = np.where(is_first, target[labelled], source[labelled])
+            of_kind = homophily_of_members(others, ends[:, labelled].max(axis=0))
         if weights is not None and weights.size:
             some = weights[labelled] if of_kind.pairs else weights
             of_kind = of_kind._replace(mean_weight=float(some.mean(dtype=np.float64)))
         by_type[name] = of_kind
     return by_type
+
+
+def joins_types(view: GraphView, relation: str) -> bool:
+    """Return whether edges of a type join classified nodes with nodes of another type.
+
+    Args:
+        relation: Edge type, such as ``user:bought:product``.
+    """
+    types, ends = view.node_types, relation.split(SEPARATOR)
+    return len(types) > 1 and len(ends) == 3 and (ends[0] == types[0]) != (ends[-1] == types[0])
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
@@ -143,11 +192,15 @@ def summarise_columns(view: GraphView) -> ColumnSummary:
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
     documents, are_counts = np.zeros(view.num_features, dtype=np.int64), True
+    num_documents = view.num_nodes if len(view.node_types) < 2 else 0
     for start in range(0, view.num_nodes, BLOCK_ROWS):
         counts = csr_array(view.features(view.rows[start : start + BLOCK_ROWS]))
         documents += np.bincount(counts.indices[counts.data != 0], minlength=documents.size)
         are_counts = are_counts and bool((counts.data >= 0).all())
-    rarity: NDArray[np.float64] = np.log((1 + view.num_nodes) / (1 + documents)) + 1
+        if len(view.node_types) > 1:
+            # Nodes of types without features are no documents.
+            num_documents += int((np.diff(counts.indptr) > 0).sum())
+    rarity: NDArray[np.float64] = np.log((1 + num_documents) / (1 + documents)) + 1
     return ColumnSummary(rarity.astype(np.float32), are_counts)
 
 

@@ -63,6 +63,10 @@ class Recipe(Protocol):
     def num_features(self) -> int:
         """Number of feature columns that the recipe makes."""
 
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Names of the node types, the classified one first; empty if there is only one."""
+
 
 class GraphStore(Protocol):
     """Interface of immutable stores of a graph's keys, features and edges."""

@@ -25,6 +25,7 @@ from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.growth.growing import Growth
 from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
 from nodegraft.graph.keys import Key, KeyArray, key_hashes
+from nodegraft.graph.node_types import refuse_other_types
 from nodegraft.graph.propagation.set_mass import DiffusionTable
 from nodegraft.graph.stores import ArrayCache, GraphStore, Recipe
 
@@ -221,6 +222,27 @@ class GraphView:
     def rows(self) -> NDArray[np.int64]:
         """Row numbers of the visible nodes, ascending."""
         return np.arange(self.num_nodes) if self._rows is None else self._rows
+
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Names of the node types, the classified one first; empty if there is only one."""
+        return self._cache.node_types
+
+    @property
+    def targets(self) -> IntArray:
+        """Row numbers of the visible nodes that are classified: all, unless nodes have types."""
+        return self._cache.targets
+
+    def targets_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
+        """Return the row numbers of keys like :meth:`rows_of`; refuse nodes without a class.
+
+        Args:
+            keys: Keys of nodes of the classified type, in any order.
+        """
+        rows = self.rows_of(keys)
+        if len(self.node_types) > 1:
+            refuse_other_types(self._store.keys.array_at(rows), self.node_types)
+        return rows
 
     def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
         """Return the row numbers of keys; raise an error for unknown keys and hidden nodes.
@@ -458,7 +480,7 @@ class GraphView:
     def nearest(
         self, starts: Sequence[IntArray], count: int, times: Sequence[float]
     ) -> list[IntArray]:
-        """Return the rows with most heat from each set of start rows, without the set itself.
+        """Return the classified nodes with most heat from each set of start rows, without the set.
 
         Heat is first divided by the square root of each row's degree. Ties are broken by the hashes
         of keys, smallest first. The returned rows are ascending.
@@ -468,17 +490,19 @@ class GraphView:
             count: Maximum number of rows for each set.
             times: Diffusion times, above 0; only the first is used.
         """
-        near = []
+        near, others = [], np.zeros(0, dtype=np.int64)
+        if len(self.node_types) > 1:
+            others = self.positions(np.setdiff1d(self.rows, self.targets))
         sets = [self.positions(start) for start in starts]
         for start, mass in zip(sets, self._cache.heat(times).mass(sets), strict=True):
-            places, logs = mass.nearest(start, count)
+            places, logs = mass.nearest(np.union1d(start, others), count)
             rows = self._at(places)
             order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
             near.append(np.sort(rows[order]))
         return near
 
     def sampled(self, count: int, without: IntArray) -> IntArray:
-        """Return a random sample of visible rows: those whose keys have the smallest hashes.
+        """Return a random sample of classified nodes: those whose keys have the smallest hashes.
 
         The returned rows are ascending.
 

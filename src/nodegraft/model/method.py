@@ -219,7 +219,7 @@ class Method(Stateful):
         return predicted
 
     def predict_all(self, graph: GraphView, top: int = 1) -> Iterator[BestClasses]:
-        """Yield the top classes of every node, in blocks of nodes.
+        """Yield the top classes of every classified node, in blocks of nodes.
 
         Only one block is in memory at a time. All blocks come from the current state of the model,
         even if it changes during the iteration.
@@ -230,7 +230,7 @@ class Method(Stateful):
         """
         model = self._now()
         model._check(graph)
-        return best_in_blocks(model, graph, graph.rows, top)
+        return best_in_blocks(model, graph, graph.targets, top)
 
     def predict_or_abstain(
         self, graph: GraphView, nodes: Sequence[Key], min_confidence: float = 0.9
@@ -386,7 +386,7 @@ class Method(Stateful):
         """
         model = self._now()
         model._check(graph)
-        rows = graph.rows_of([node])
+        rows = graph.targets_of([node])
         explanation = model.explain_node(graph, int(rows[0]))
         scores = model._score_rows(graph, rows)
         probability = model.probabilities(graph, scores).max(axis=1)
@@ -419,7 +419,7 @@ class Method(Stateful):
 
     def _scores(self, graph: GraphView, nodes: Sequence[Key]) -> NDArray[np.float64]:
         self._check(graph)
-        return self._score_rows(graph, graph.rows_of(nodes))
+        return self._score_rows(graph, graph.targets_of(nodes))
 
     def _score_rows(self, view: GraphView, rows: IntArray) -> NDArray[np.float64]:
         self._check(view)
@@ -459,7 +459,7 @@ def _chosen(
     if (nodes is None) == (rows is None):
         raise ParameterError("Give keys of nodes (nodes=…), or rows (rows=…).")
     if nodes is not None:
-        return graph, graph.rows_of(nodes), list(nodes)
+        return graph, graph.targets_of(nodes), list(nodes)
     view = rows_view(graph, rows or ())
     return view, view.new_rows, view.names
 

@@ -318,7 +318,7 @@ def _labels_after(before: "State", change: Change) -> "StoreLabels":
         labels = change.applied(before.labels)
     with problems.collect():
         # This raises an error that lists the keys that the graph does not have.
-        before.graph.rows_of(change.new_nodes)
+        before.graph.targets_of(change.new_nodes)
     problems.raise_all()
     if labels == before.labels:
         raise StoreError("This would change nothing: the labels are already like that.")

@@ -219,6 +219,11 @@ def read_whole_tables(
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
         del arguments["directed"]
+    if graph.node_types and edges is None:
+        raise StoreError(
+            "The nodes of this store have several types, and some types may have no table: give "
+            "the tables of edges, too (--edges)."
+        )
     if graph.is_on_disk:
         with _advice_for_stores():
             tables = build_graph(nodes, table, folder / "built", **arguments)

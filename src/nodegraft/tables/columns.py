@@ -68,6 +68,33 @@ class SourceTable:
         numbers = places if self._rows is None else self._rows[places]
         return SourceTable(content, self.place, numbers, typed=self.typed)
 
+    @classmethod
+    def joined(cls, tables: "Sequence[SourceTable]", place: str) -> "SourceTable":
+        """Return the rows of several tables; a column that a table lacks is missing in its rows.
+
+        Args:
+            tables: Tables whose rows follow each other.
+            place: Description of the result.
+        """
+        content = pa.concat_tables([table._content for table in tables], promote_options="default")
+        rows = [np.arange(len(table)) if table._rows is None else table._rows for table in tables]
+        return cls(content, place, np.concatenate(rows))
+
+    def with_content(self, content: Any) -> "SourceTable":
+        """Return a table with the same rows and other columns.
+
+        Args:
+            content: Arrow table with one row for each row of this table.
+        """
+        return SourceTable(content, self.place, self._rows, typed=self.typed)
+
+    def with_missing(self, names: Iterable[str]) -> "SourceTable":
+        """Return this table with more columns, in which all values are missing."""
+        content = self._content
+        for name in names:
+            content = content.append_column(name, pa.nulls(len(self)))
+        return self.with_content(content)
+
     def row_number(self, place: int) -> int:
         """Return the row number in the file, counted from 1 without the header row.
 
@@ -88,8 +115,7 @@ class SourceTable:
 
     def _with_column(self, name: str, column: Any) -> "SourceTable":
         place = self._content.column_names.index(name)
-        content = self._content.set_column(place, name, column)
-        return SourceTable(content, self.place, self._rows, typed=self.typed)
+        return self.with_content(self._content.set_column(place, name, column))
 
     def with_keys(self, names: Iterable[str], key_type: KeyType) -> "SourceTable":
         """Return this table with its key columns converted to the key type.

@@ -63,6 +63,32 @@ class GivenEdges:
     findings: tuple[Finding, ...]
     """Findings about the edge table, for the data report."""
 
+    @classmethod
+    def joined(cls, parts: "Mapping[str, GivenEdges]") -> "GivenEdges":
+        """Return the edges of several tables as edges of as many types.
+
+        Args:
+            parts: Edges of one type each, by the name of the type.
+        """
+        given = list(parts.values())
+        sizes = [part.source.size for part in given]
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        kinds = {
+            name: np.arange(start, start + size)
+            for name, start, size in zip(parts, starts.tolist(), sizes, strict=False)
+        }
+        weights = [
+            np.ones(part.source.size) if part.weights is None else part.weights for part in given
+        ]
+        is_weighted = any(part.weights is not None for part in given)
+        return cls(
+            np.concatenate([part.source for part in given]),
+            np.concatenate([part.target for part in given]),
+            kinds,
+            np.concatenate(weights) if is_weighted else None,
+            tuple(finding for part in given for finding in part.findings),
+        )
+
     def adjacencies(self, num_nodes: int, directed: bool | Iterable[str]) -> dict[str, Adjacency]:
         """Return an adjacency for each edge type.
 

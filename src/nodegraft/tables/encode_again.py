@@ -8,13 +8,16 @@ import numpy as np
 
 from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.events import Listener
+from nodegraft.graph.edges.matrix import placed_rows
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.node_types import KEY, key_column
 from nodegraft.tables.columns import Source, column_names, read_source
+from nodegraft.tables.connectors import with_new_means
 from nodegraft.tables.data_report import require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
+from nodegraft.tables.node_rows import different_nodes
 from nodegraft.tables.node_texts import NodeTexts
-from nodegraft.tables.read import different_nodes
 
 Encoders: TypeAlias = str | Iterable[str]
 """Name of a text encoder, or several names."""
@@ -69,22 +72,32 @@ class TextEncoding:
                 "A graph on disk is encoded when it is built: build it again from its tables with "
                 "--encoder, and create a new store with the labels of this one."
             )
-        key = options.get("key", "key")
+        types, rows = graph.node_types, graph.targets
+        if recipe.columns_of(types[0] if types else "") != recipe.columns:
+            raise DataError(
+                "Nodes of several types have features, and refit encodes those of one type: create "
+                "a new store with --encoder and the labels of this one."
+            )
+        key = key_column(options.get("key", KEY), types)
         columns = *recipe.text_columns, key
         table = read_source(self.nodes, "nodes", columns, options.get("delimiter"))
         table = table.with_keys([key], graph.node_keys.key_type)
         table, keys, findings = different_nodes(table, key)
-        places = NodeKeys(keys).find(graph.key_array_of(graph.rows))
+        places = NodeKeys(keys).find(graph.key_array_of(rows))
         missing = np.flatnonzero(places < 0)
         if missing.size:
-            examples = ", ".join(map(str, graph.keys_of(missing[:3])))
+            examples = ", ".join(map(str, graph.keys_of(rows[missing[:3]])))
             raise DataError(
-                f"{missing.size:,} of {graph.num_nodes:,} nodes of the store are not in the table "
+                f"{missing.size:,} of {rows.size:,} nodes of the store are not in the table "
                 f"(for example {examples}): give a table of all nodes."
             )
         table = table.take(places)
         new = recipe.with_encoder(self.encoders, table)
-        encoded = new.encode(table, graph.key_array_of(graph.rows), listener)
+        encoded = new.encode(table, graph.key_array_of(rows), listener)
         findings += encoded.findings
         require_usable(findings, False, "\n".join(map(str, findings)))
-        return graph.with_features(encoded.matrix, new), new.texts(table)
+        texts, matrix = new.texts(table), encoded.matrix
+        if rows.size < graph.num_nodes:
+            matrix = placed_rows(matrix, rows, graph.num_nodes)
+            texts = texts and texts.placed(rows, graph.num_nodes)
+        return with_new_means(graph.with_features(matrix, new)), texts

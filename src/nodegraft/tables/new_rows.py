@@ -16,6 +16,7 @@ from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.rows_view import NewRows, RowsView
 from nodegraft.graph.keys import Key, several
+from nodegraft.graph.node_types import KEY, key_column
 from nodegraft.graph.view import GraphView
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import DataReport
@@ -32,7 +33,9 @@ SHOWN = 5
 """Maximum number of invalid rows or edges that an error message lists."""
 
 
-def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsView:
+def rows_view(
+    graph: GraphView, rows: Iterable[Row], key: str | Mapping[str, str] = KEY
+) -> RowsView:
     """Return a view of a graph and new rows; the rows are not added to the graph.
 
     Args:
@@ -44,7 +47,8 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
             graph was not read from tables, give ``features``, a list of numbers, instead of
             columns.
         key: Column with the name of each row in results; rows without this column are named ``row
-            1``, ``row 2`` …
+            1``, ``row 2`` … If the graph has several node types, rows are of the classified type,
+            and ``key`` may be a mapping from node type to column.
     """
     if not isinstance(graph, Graph):
         raise ParameterError("Rows are predicted beside a whole nodegraft.Graph, not a part of it.")
@@ -53,7 +57,7 @@ def rows_view(graph: GraphView, rows: Iterable[Row], key: str = "key") -> RowsVi
         raise DataError("No row was given: a row is an object with columns and edges.")
     wrong = [place for place, row in enumerate(listed, 1) if not isinstance(row, Mapping)]
     _refuse("rows that are no object of columns", [f"row {place}" for place in wrong])
-    columns = _columns(graph)
+    columns, key = _columns(graph), key_column(key, graph.node_types)
     fields = {*columns, EDGES, key}
     _refuse(
         "columns that the graph's features are not made from",
@@ -96,7 +100,7 @@ def _refuse(what: str, faults: Sequence[str], advice: str = "") -> None:
 
 def _columns(graph: Graph) -> tuple[str, ...]:
     if isinstance(graph.recipe, FeatureRecipe):
-        return graph.recipe.columns
+        return graph.recipe.columns_of(next(iter(graph.node_types), ""))
     return (FEATURES,) if graph.num_features else ()
 
 
@@ -162,7 +166,7 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     arrays = {}
     for name in columns:
         try:
-            arrays[name] = pa.array([row[name] for row in rows])
+            arrays[name] = pa.array([row.get(name) for row in rows])
         except (pa.ArrowException, OverflowError) as error:
             raise DataError(
                 f"Column {name!r} of the rows has values that are not all text or all numbers: "

@@ -56,6 +56,17 @@ class NodeTexts:
         start = self.ends[row - 1] if row else 0
         return self.letters[start : self.ends[row]].tobytes().decode()
 
+    def placed(self, rows: IntArray, count: int) -> "NodeTexts":
+        """Return texts of more nodes, of which all others have an empty text.
+
+        Args:
+            rows: Row numbers of the nodes of these texts, ascending.
+            count: Number of all nodes.
+        """
+        sizes = np.zeros(count, dtype=np.int64)
+        sizes[rows] = np.diff(self.ends, prepend=0)
+        return NodeTexts(self.letters, np.cumsum(sizes))
+
     def followed_by(self, more: "NodeTexts") -> "NodeTexts":
         """Return these texts followed by the texts of new nodes.
 

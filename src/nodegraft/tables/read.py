@@ -1,17 +1,15 @@
 """Read a graph from tables, with a data report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nodegraft.base.errors import DataError
+from nodegraft.base.errors import DataError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.problems import Problems
-from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.relation import Edges
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growing import with_keys
@@ -24,15 +22,25 @@ from nodegraft.tables.columns import (
     read_source,
     require_columns,
 )
+from nodegraft.tables.connectors import with_means
 from nodegraft.tables.data_report import DataReport, Finding, finding, require_usable
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
-from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
+from nodegraft.tables.keys import check_key_type, in_one_key_type
 from nodegraft.tables.labels import LABEL, labels_in
+from nodegraft.tables.node_rows import different_nodes
 from nodegraft.tables.node_texts import NodeTexts
+from nodegraft.tables.typed import (
+    TypedReader,
+    edge_tables,
+    is_typed,
+    node_types_of,
+    numbers_by_type,
+    same_node_types,
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ def read_tables(
     edges: Source = None,
     labels: Source = None,
     *,
-    key: str = "key",
+    key: str | Mapping[str, str] = "key",
     key_type: KeyType | None = None,
     source: str = "source",
     target: str = "target",
@@ -100,13 +108,21 @@ def read_tables(
     feature would leak labels unnoticed. If you name none, a column called ``features`` is used.
     Names may be globs (``"e*"``); globs never match key and label columns.
 
+    Nodes may have several types: give a node table for each type, and an edge table for each edge
+    type. Nodes of the first type are classified and may have labels; the others connect them
+    (:mod:`nodegraft.tables.typed`). Node 17 of type ``user`` then has the key ``user:17``, and its
+    column ``age`` is named ``user:age``. Types without features need no table.
+
     Args:
-        nodes: Node table with one row for each node.
-        edges: Edge table with one row for each edge; None for a graph without edges.
+        nodes: Node table with one row for each node; or a mapping from node type to table.
+        edges: Edge table with one row for each edge; None for a graph without edges. For several
+            node types a mapping from edge type to table: ``{("user", "bought", "product"): …}``.
         labels: Label table with one row for each label; None to read labels later with
             :func:`nodegraft.read_labels`.
-        key: Column of ``nodes`` with node keys.
-        key_type: ``"text"`` or ``"integer"``: the type of all node keys. None uses the type of the
+        key: Column of ``nodes`` with node keys; or a mapping from node type to this column. An edge
+            table of these types may use the same columns instead of ``source`` and ``target``.
+        key_type: ``"text"`` or ``"integer"``: the type of all node keys; text if there are several
+            node types. None uses the type of the
             columns; keys in CSV files are integers only if every key of every table is an integer
             without leading zeros, else text.
         source: Column of ``edges`` with the source node's key.
@@ -144,16 +160,28 @@ def read_tables(
         min_documents=min_documents,
         stop_words=stop_words,
     )
-    columns, owner = EdgeColumns(source, target, edge_type, edge_weight), label_key or key
+    columns, problems = EdgeColumns(source, target, edge_type, edge_weight), Problems()
+    types, typed = node_types_of(nodes, edges), None
+    if choice.recipe is not None:
+        types = same_node_types(choice.recipe.node_types, types)
+    read = dict[str, SourceTable]()
+    if types:
+        reader = TypedReader(types, key, columns, choice.text_columns, delimiter)
+        key_type, key = reader.key_type(key_type), reader.key
+        with problems.collect():
+            typed = reader.read(nodes, edge_tables(edges), choice.columns)
+            read["nodes"] = typed.nodes
+    elif not isinstance(key, str):
+        raise ParameterError(f"key={key!r} is for node tables by type: nodes={{'product': …}}.")
+    owner = label_key or key
     sources = {
-        "nodes": (nodes, (*choice.text_columns, key)),
-        "edges": (edges, columns.texts),
+        "nodes": (None if types else nodes, (*choice.text_columns, key)),
+        "edges": (None if types else edges, columns.texts),
         "labels": (labels, (owner, label)),
     }
-    read, problems = dict[str, SourceTable](), Problems()
     for what, (content, texts) in sources.items():
         with problems.collect():
-            if what == "nodes" or content is not None:
+            if content is not None or (what == "nodes" and not types):
                 read[what] = read_source(content, what, texts, delimiter)
     problems.raise_all()
     table, edge_table, label_table = read["nodes"], read.get("edges"), read.get("labels")
@@ -164,13 +192,15 @@ def read_tables(
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
     table, named_keys, findings = different_nodes(table, key)
     keys = NodeKeys(named_keys)
+    if typed:
+        findings += [*typed.findings, *numbers_by_type(keys, types)]
     known = None
     with problems.collect():
-        recipe = choice.fitted(table, key)
+        recipe = choice.fitted(typed.with_features(choice.columns) if typed else table, key, types)
         encoded = recipe.encode(table, keys.values(), listener)
         findings += encoded.findings
     with problems.collect():
-        edge_rows = read_edges(edge_table, columns, keys)
+        edge_rows = typed.edge_rows(keys) if typed else read_edges(edge_table, columns, keys)
         kinds = edge_rows.adjacencies(len(keys), directed)
         findings += [*edge_rows.findings, *edge_oddities(edge_rows, kinds)]
     with problems.collect():
@@ -178,7 +208,8 @@ def read_tables(
             known, label_findings = labels_in(label_table, keys, owner, label)
             findings += label_findings
     raise_problems(problems, findings, repair)
-    graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
+    matrix = with_means(encoded.matrix, keys, edge_rows, recipe, None)
+    graph = Graph.from_parts(keys, matrix, kinds, recipe)
     report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
@@ -201,7 +232,7 @@ def grow_tables(
     nodes: Source = None,
     edges: Source = None,
     *,
-    key: str = "key",
+    key: str | Mapping[str, str] = "key",
     source: str = "source",
     target: str = "target",
     edge_type: str | None = None,
@@ -217,9 +248,12 @@ def grow_tables(
 
     Args:
         graph: Graph to extend, which was read from tables.
-        nodes: Table of new nodes; None if there are none.
-        edges: Table of new edges between any old or new nodes; None if there are none.
-        key: Column of ``nodes`` with node keys.
+        nodes: Table of new nodes; None if there are none. If the graph has several node types, a
+            mapping from node type to table; one table has nodes of the classified type.
+        edges: Table of new edges between any old or new nodes; None if there are none. A mapping
+            from edge type to table as in :func:`read_tables`; in one table, nodes of other types
+            have keys such as ``user:17``.
+        key: Column of ``nodes`` with node keys; or a mapping from node type to this column.
         source: Column of ``edges`` with the source node's key.
         target: Column of ``edges`` with the target node's key.
         edge_type: Column of ``edges`` with the edge type; required if the graph has several types.
@@ -241,12 +275,26 @@ def grow_tables(
     findings, problems = list[Finding](), Problems()
     keys: KeyArray = graph.key_array_of([])
     matrix, texts = graph.features([]), None
-    table = edge_table = None
+    table = edge_table = typed = None
+    types, edges_by_type = recipe.node_types, edges is not None and is_typed(edges)
+    if types:
+        reader = TypedReader(types, key, columns, recipe.text_columns, delimiter)
+        by_type = nodes if is_typed(nodes) or nodes is None else {types[0]: nodes}
+        with problems.collect():
+            new_edges = edge_tables(edges if edges_by_type else None)
+            typed = reader.read(by_type or {}, new_edges, recipe.columns, graph.node_keys)
+            table = typed.nodes if len(typed.nodes) else None
+        key = reader.key
+    elif edges_by_type or is_typed(nodes) or not isinstance(key, str):
+        raise DataError(
+            "This graph has one node type: give one table of nodes and one of edges, and key as "
+            "the name of a column."
+        )
     with problems.collect():
-        if nodes is not None:
+        if nodes is not None and not types:
             table = read_source(nodes, "new nodes", (*recipe.text_columns, key), delimiter)
     with problems.collect():
-        if edges is not None:
+        if edges is not None and not edges_by_type:
             edge_table = read_source(edges, "edges", columns.texts, delimiter)
     problems.raise_all()
     require_columns([(table, (key, *recipe.columns)), (edge_table, columns)])
@@ -259,6 +307,7 @@ def grow_tables(
     problems.raise_all()
     if table is not None:
         table, keys, findings = different_nodes(table, key)
+        findings += typed.findings if typed else ()
         old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
         stay, examples = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
@@ -270,14 +319,20 @@ def grow_tables(
             texts = recipe.texts(table)
     together = with_keys(graph.node_keys, keys.tolist())
     with problems.collect():
-        edge_rows = read_edges(edge_table, columns, together)
+        edge_rows = (
+            typed.edge_rows(together)
+            if typed and edges_by_type
+            else read_edges(edge_table, columns, together)
+        )
         findings += edge_rows.findings
     raise_problems(problems, findings, repair)
     count = len(together), edge_rows.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
+    matrix = with_means(matrix, together, edge_rows, recipe, graph)
     relations = edge_rows.relations(together)
-    new: Edges = relations if edge_type is not None else relations[EDGES]
+    is_named = edges_by_type or edge_type is not None
+    new: Edges = relations if is_named else relations[EDGES]
     grown = graph.grow(keys.tolist(), matrix, new if edge_rows.source.size else ())
     return Tables(grown, report, texts)
 
@@ -288,29 +343,3 @@ def raise_problems(problems: Problems, findings: list[Finding], repair: bool) ->
         with problems.collect():
             require_usable(findings, repair, "\n".join(map(str, findings)))
     problems.raise_all()
-
-
-def different_nodes(table: SourceTable, key: str) -> tuple[SourceTable, KeyArray, list[Finding]]:
-    """Drop rows with missing or repeated keys; return table, keys and findings.
-
-    Of several rows with the same key, the first remains.
-    """
-    missing = np.flatnonzero(table.column(key).is_null().to_numpy(zero_copy_only=False))
-    examples = [f"row {table.row_number(place)}" for place in missing[:3]]
-    what, where = "rows without a node key", table.where(key)
-    findings = finding(what, missing.size, examples, "dropped", where=where)
-    table = table.without(missing)
-    keys = node_keys(table, key)
-    first = np.sort(np.unique(keys, return_index=True)[1])
-    others = np.setdiff1d(np.arange(keys.size), first)
-    findings += repeated_keys(table, key, others, keys[others])
-    return table.without(others), keys[first], findings
-
-
-def repeated_keys(
-    table: SourceTable, key: str, rows: IntArray, keys: NDArray[Any]
-) -> list[Finding]:
-    """Return a finding about rows of a node table whose key occurs in an earlier row."""
-    what, repair = "rows with a node key seen before", "the first row of each is kept"
-    examples = table.examples(rows, keys[:3])
-    return finding(what, rows.size, examples, repair, where=table.where(key))

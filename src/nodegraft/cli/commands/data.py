@@ -18,14 +18,16 @@ from nodegraft.cli.options import (
     ChangeOptions,
     ClassTable,
     DryRun,
-    EdgeTable,
+    EdgeTables,
     LabelColumn,
     MethodName,
     MethodSettings,
-    NodeTable,
+    NodeTables,
     Repair,
     StorePlace,
     TableOptions,
+    files_in,
+    given_tables,
     table_arguments,
 )
 from nodegraft.cli.output import Output, command
@@ -76,8 +78,8 @@ def init(
     table_options: TableOptions,
     author: AuthorOptions,
     terminal: Terminal,
-    nodes: NodeTable = None,
-    edges: EdgeTable = None,
+    nodes: NodeTables = None,
+    edges: EdgeTables = None,
     graph: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Graph folder of `nodegraft build`, not tables."),
@@ -121,11 +123,13 @@ def init(
     from nodegraft.store.table_changes import GROWING
     from nodegraft.tables.read import read_tables
 
-    new_config = TableConfig.place_beside(nodes) if write_config else None
-    config = TableConfig.beside(nodes)
+    node_tables, edge_tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
+    files = files_in(node_tables)
+    new_config = TableConfig.place_beside(next(iter(files), None)) if write_config else None
+    config = TableConfig.beside(*files)
     values = config.completed(_context, **vars(table_options), label=label, label_key=label_key)
     arguments = table_arguments(values)
-    label, key_column = values["label"], values["label_key"] or values["key"]
+    label, key_column = values["label"], values["label_key"]
     parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
     terminal.stage("reading tables")
     if config.exists:
@@ -135,16 +139,22 @@ def init(
         features = (arguments[name] for name in names)
         tables = _built_graph(graph, nodes, edges, *features)
         known = labels_in_table(
-            labels, tables.graph, key_column, label, repair, arguments["delimiter"]
+            labels,
+            tables.graph,
+            key_column or arguments["key"],
+            label,
+            repair,
+            arguments["delimiter"],
         )
-    elif nodes is None:
+    elif node_tables is None:
         raise ParameterError(
             "Give a table of nodes (--nodes nodes.parquet), or a graph folder written by "
             "`nodegraft build` (--graph FOLDER)."
         )
     else:
         options = {"label": label, "label_key": key_column, "repair": repair}
-        tables = read_tables(nodes, edges, labels, **arguments, **options, listener=terminal)
+        arguments |= options
+        tables = read_tables(node_tables, edge_tables, labels, **arguments, listener=terminal)
         known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
     columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
     columns["key_type"] = tables.graph.node_keys.key_type
@@ -181,36 +191,41 @@ def grow(
     place: StorePlace,
     options: ChangeOptions,
     terminal: Terminal,
-    nodes: NodeTable = None,
-    edges: EdgeTable = None,
+    nodes: NodeTables = None,
+    edges: EdgeTables = None,
     repair: Repair = False,
     dry_run: DryRun = False,
 ) -> Output[NewVersion | RowsComparison]:
     """Add new nodes and edges, and report how many predictions for old nodes change."""
+    tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
     arguments: dict[str, Any] = {
         "repair": repair,
-        "tables": columns_beside(place, terminal, nodes, edges),
+        "tables": columns_beside(place, terminal, *map(files_in, tables)),
     }
     if dry_run:
         return preview_tables(
-            place, lambda store: store.preview_grow(nodes, edges, **arguments), terminal
+            place, lambda store: store.preview_grow(*tables, **arguments), terminal
         )
     intent = options.intent
     return make_version(
-        place, lambda store: store.grow(nodes, edges, **arguments, intent=intent), terminal
+        place, lambda store: store.grow(*tables, **arguments, intent=intent), terminal
     )
 
 
 @command
 def sync(
     place: StorePlace,
-    nodes: Annotated[str, typer.Option(help="Table of all current nodes.")],
+    nodes: Annotated[
+        list[str],
+        typer.Option(metavar="[TYPE=]TABLE", help="Table of all current nodes, as in init."),
+    ],
     options: ChangeOptions,
     terminal: Terminal,
     edges: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="Table of all current edges; without it, edges between remaining nodes stay."
+            metavar="[TYPE=]TABLE",
+            help="Table of all current edges; without it, edges between remaining nodes stay.",
         ),
     ] = None,
     no_edges: Annotated[bool, typer.Option("--no-edges", help="Remove all edges.")] = False,
@@ -227,18 +242,20 @@ def sync(
     """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
-    new_edges = False if no_edges else edges
+    tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
     arguments: dict[str, Any] = {
         "repair": repair,
-        "tables": columns_beside(place, terminal, nodes, edges),
+        "tables": columns_beside(place, terminal, *map(files_in, tables)),
     }
+    if no_edges:
+        tables = tables[0], False
     if dry_run:
         return preview_tables(
-            place, lambda store: store.preview_sync(nodes, new_edges, **arguments), terminal
+            place, lambda store: store.preview_sync(*tables, **arguments), terminal
         )
     intent = replace(options.intent, override=override)
     return make_version(
-        place, lambda store: store.sync(nodes, new_edges, **arguments, intent=intent), terminal
+        place, lambda store: store.sync(*tables, **arguments, intent=intent), terminal
     )
 
 

@@ -114,7 +114,7 @@ def predict(
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
-        targets: IntArray = state.graph.rows
+        targets: IntArray = state.graph.targets
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:

@@ -166,8 +166,12 @@ def _labels(node: object, answer: str, labels: list[dict[str, Any]]) -> Table:
     table.add_column(f"labels of {escape(answer)} that contribute most", overflow="fold")
     table.add_column("by features", justify="right", no_wrap=True)
     table.add_column("by edges", justify="right", no_wrap=True)
-    for label in labels:
+    through = [", ".join(map(str, label.get("through", ()))) for label in labels]
+    if any(through):
+        table.add_column("both linked to", overflow="fold")
+    for label, nodes in zip(labels, through, strict=True):
         itself = " (this node)" if label["node"] == node else ""
         cells = _number(label["similarity"]), _number(label["diffusion"])
-        table.add_row(escape(str(label["node"])) + itself, *cells)
+        more = [escape(nodes)] if any(through) else []
+        table.add_row(escape(str(label["node"])) + itself, *cells, *more)
     return table

@@ -239,3 +239,25 @@ def row_numbers(rows: Any) -> NDArray[np.int64]:
     raise ParameterError(
         f"A flat list of row numbers is needed, not {array.dtype} of shape {array.shape}{hint}."
     )
+
+
+def placed_rows(matrix: Matrix, rows: IntArray, count: int) -> Matrix:
+    """Return a matrix of more rows, of which all others are 0.
+
+    >>> placed_rows(np.array([[3.0]]), np.array([1]), 3).ravel().tolist()
+    [0.0, 3.0, 0.0]
+
+    Args:
+        matrix: The given rows.
+        rows: Their row numbers in the result, ascending.
+        count: Number of rows of the result.
+    """
+    shape = count, matrix.shape[1]
+    if not is_sparse(matrix):
+        placed = np.zeros(shape, dtype=matrix.dtype)
+        placed[rows] = matrix
+        return placed
+    sizes = np.zeros(count, dtype=np.int64)
+    sizes[rows] = np.diff(matrix.indptr)
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    return csr_array((matrix.data, matrix.indices, ends), shape=shape)

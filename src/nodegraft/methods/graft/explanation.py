@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.keys import Key
+from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Derivation
 from nodegraft.methods.graft.signals import FLOOR, SignalKind
 from nodegraft.methods.linear.ridge import centred_cosines, cosine_contributions
 
-NAMED_LABELS = 5
-"""Maximum number of labels in an explanation."""
+NAMED_LABELS, NAMED_NODES = 5, 3
+"""Maximum number of labels in an explanation, and of nodes that join a label to the node."""
 
 
 def explain_prediction(
@@ -31,7 +34,8 @@ def explain_prediction(
     similar, unlabelled = _cosine_by_label(derivation, row, column)
     heat = diffusion_by_label(derivation, row, column)
     most = np.argsort(-(similar + heat), kind="stable")[:NAMED_LABELS]
-    keys = derivation.evidence.view.keys_of(derivation.classes.labels[column][most])
+    view, labels = derivation.evidence.view, derivation.classes.labels[column][most]
+    joining = joining_nodes(view, row, labels)
     signals = zip(derivation.evidence.signals, parts[best], parts[second], strict=True)
     return {
         "answer": names[best],
@@ -43,11 +47,30 @@ def explain_prediction(
             for signal, own, other in signals
         ],
         "labels": [
-            {"node": key, "similarity": float(near), "diffusion": float(far)}
-            for key, near, far in zip(keys, similar[most], heat[most], strict=True)
+            {"node": key, "similarity": float(near), "diffusion": float(far), **through}
+            for key, near, far, through in zip(
+                view.keys_of(labels), similar[most], heat[most], joining, strict=True
+            )
         ],
         "unlabelled_nodes": unlabelled,
     }
+
+
+def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str, list[Key]]]:
+    """Return for each label the nodes of other types that are neighbours of it and of a node.
+
+    Each is a dict with the keys of these nodes as ``through``; it is empty if nodes have one type.
+
+    Args:
+        view: Graph or view of it.
+        row: Row number of the node.
+        labels: Row numbers of the labels.
+    """
+    if len(view.node_types) < 2:
+        return [{} for _ in labels]
+    own = np.setdiff1d(view.neighbours([row])[1], view.targets)
+    shared = (np.intersect1d(own, view.neighbours([label])[1]) for label in labels)
+    return [{"through": view.keys_of(rows[:NAMED_NODES])} for rows in shared]
 
 
 def _cosine_by_label(derivation: Derivation, row: int, column: int) -> tuple[Floats, float]:

@@ -343,8 +343,9 @@ class Graft(Derived[Derivation]):
         best classes. The contribution of cosines to the best class is split into its labels and,
         as one number, the unlabelled nodes that refined its means. The contribution of diffusion,
         relative to a node without heat, is split into the labels. The five labels with the largest
-        contributions are listed. ``relations`` contains the weight of each edge type, and how many
-        neighbours the node has by it.
+        contributions are listed; if nodes have several types, ``through`` names nodes of other
+        types that are neighbours of both. ``relations`` contains the weight of each edge type, and
+        how many neighbours the node has by it.
         """
         derivation, node = self.derived(view), np.array([row])
         parts = self.weights_[-1] * derivation.values(node)[:, 0].T

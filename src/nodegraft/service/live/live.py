@@ -137,6 +137,6 @@ class LiveVersion:
     def _load(self, version: Version) -> Live:
         state = self._store.state(version.number)
         # Predict one node to fill the caches that all predictions need.
-        state.predict(state.graph.rows[:1])
+        state.predict(state.graph.targets[:1])
         _ = state.label_of
         return Live(version, state)

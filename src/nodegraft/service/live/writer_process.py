@@ -228,7 +228,7 @@ def _load_model(store: Store) -> None:
     """Load the model before the first job, whose timeout must not include this time."""
     try:
         state = store.state()
-        state.predict(state.graph.rows[:1])
+        state.predict(state.graph.targets[:1])
     except Exception:
         # The caller of the next job gets the same error from the job itself.
         LOG.exception("the model of the newest version cannot be loaded")

@@ -54,8 +54,9 @@ function reasons({ error, answer, runner_up: second, signals, labels, note }) {
   if (error) return [element("p", { class: "soft" }, error)];
   if (!signals) return [];
   const row = (cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
-  const nearest = labels.map(({ node, similarity, diffusion }) => nodeLine(node, "",
-    element("span", { class: "soft" }, `similarity ${similarity.toFixed(2)}, diffusion ${diffusion.toFixed(2)}`)));
+  const nearest = labels.map(({ node, similarity, diffusion, through = [] }) => nodeLine(node, "",
+    element("span", { class: "soft" }, `similarity ${similarity.toFixed(2)}, diffusion ${diffusion.toFixed(2)}`,
+      through.length ? `; both linked to ${through.join(", ")}` : "")));
   return [element("h3", {}, "Signals"),
     element("div", { class: "scroll", role: "region", "aria-label": "Signals", tabindex: "0" },
       table(["signal", `for ${answer}`, `for ${second}`], signals.map((signal) => row([signal.signal, signal.for.toFixed(2), signal.for_runner_up.toFixed(2)])))),

@@ -78,11 +78,15 @@ class Neighbours(schemas.VersionResponse):
 class NewRows(schemas.RequestModel):
     """New rows of the tables of nodes and edges, with the columns of the store's own tables."""
 
-    nodes: Rows = Field(default=[], examples=[[{"key": "p99", "description": "folding e-bike"}]])
-    """New nodes."""
+    nodes: Rows | dict[schemas.Text, Rows] = Field(
+        default=[], examples=[[{"key": "p99", "description": "folding e-bike"}]]
+    )
+    """New nodes; or new nodes by node type, if the store has several."""
 
-    edges: Rows = Field(default=[], examples=[[{"source": "p99", "target": "p17"}]])
-    """New edges between old or new nodes."""
+    edges: Rows | dict[schemas.Text, Rows] = Field(
+        default=[], examples=[[{"source": "p99", "target": "p17"}]]
+    )
+    """New edges between old or new nodes; or by edge type, such as `user:bought:product`."""
 
     note: schemas.Text = Field(default="", max_length=2_000, examples=["products of today"])
     """Reason for the change, stored in the history."""
@@ -171,10 +175,12 @@ def _grow(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
     return store.grow(nodes, edges, intent=intent)
 
 
-def _table(rows: list[dict[str, Any]], what: str) -> Any:
+def _table(rows: list[dict[str, Any]] | dict[str, list[dict[str, Any]]], what: str) -> Any:
     """Return rows as a table in memory, because the store interprets text as the path of a file."""
     if not rows:
         return None
+    if isinstance(rows, dict):
+        return {name: _table(part, f"{what} {name}") for name, part in rows.items() if part}
     names = dict.fromkeys(name for row in rows for name in row)
     try:
         return pa.table({name: [row.get(name) for row in rows] for name in names})

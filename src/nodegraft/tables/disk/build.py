@@ -1,15 +1,15 @@
 """Build a graph on disk from tables; each step needs only a limited amount of memory."""
 
 import shutil
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
 import numpy as np
 
-from nodegraft.base.errors import CheckpointError
+from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import read_bundle, write_bundle
 from nodegraft.base.parameters.constraints import PositiveInt
@@ -27,8 +27,9 @@ from nodegraft.tables.columns import (
 from nodegraft.tables.data_report import DataReport, Finding
 from nodegraft.tables.disk.edges import EdgeSorter
 from nodegraft.tables.disk.features import write_features
-from nodegraft.tables.disk.folder import BuildFolder, Step, StoredArrays
+from nodegraft.tables.disk.folder import MEMORY, BuildFolder, Step, StoredArrays
 from nodegraft.tables.disk.keys import mapped_keys, write_keys
+from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.edges import EdgeColumns, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -37,13 +38,12 @@ from nodegraft.tables.features.text_encoders import TFIDF
 from nodegraft.tables.files import TableFiles
 from nodegraft.tables.keys import check_key_type, in_one_key_type, key_column, stored_keys
 from nodegraft.tables.labels import LABEL
-from nodegraft.tables.read import Tables, raise_problems, repeated_keys
+from nodegraft.tables.node_rows import repeated_keys
+from nodegraft.tables.read import Tables, raise_problems, read_tables
 from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
-
-MEMORY = 1_000_000_000
-"""Default memory limit of a graph build, in bytes."""
+from nodegraft.tables.typed import is_typed
 
 
 def build_graph(
@@ -51,7 +51,7 @@ def build_graph(
     edges: Source,
     folder: str | Path,
     *,
-    key: str = "key",
+    key: str | Mapping[str, str] = "key",
     key_type: KeyType | None = None,
     source: str = "source",
     target: str = "target",
@@ -75,14 +75,15 @@ def build_graph(
     The graph is equal to the graph that :func:`nodegraft.read_tables` reads from the same tables.
     Open it with :func:`nodegraft.load_graph`. Parquet files and folders are read in batches. All
     other tables must fit into memory, and so must the distinct words of text columns with their
-    counts. An interrupted build resumes after its last finished step.
+    counts. An interrupted build resumes after its last finished step. Tables of several node types
+    are read into memory first, and such a build does not resume.
 
     Args:
         nodes: Node table with one row for each node; a folder of Parquet files, or as in
             :func:`nodegraft.read_tables`.
         edges: Edge table with one row for each edge; None for a graph without edges.
         folder: A new folder, or the folder of an interrupted build of the same graph.
-        key: Column of ``nodes`` with node keys.
+        key: Column of ``nodes`` with node keys; or a mapping from node type to this column.
         key_type: Type of all node keys, see :func:`nodegraft.read_tables`.
         source: Column of ``edges`` with the source node's key.
         target: Column of ``edges`` with the target node's key.
@@ -105,15 +106,31 @@ def build_graph(
     validate_value("repair", repair, bool)
     validate_value("memory", memory, PositiveInt)
     check_key_type(key_type)
-    choice = FeatureChoice.of(
-        text=text,
-        features=features,
-        categories=categories,
-        recipe=recipe,
-        encoder=encoder,
-        min_documents=min_documents,
-        stop_words=stop_words,
-    )
+    chosen: dict[str, Any] = {
+        "text": text,
+        "features": features,
+        "categories": categories,
+        "recipe": recipe,
+        "encoder": encoder,
+        "min_documents": min_documents,
+        "stop_words": stop_words,
+    }
+    if is_typed(nodes):
+        reading: dict[str, Any] = {
+            "key": key,
+            "key_type": key_type,
+            "source": source,
+            "target": target,
+            "edge_weight": edge_weight,
+            "directed": directed,
+            "repair": repair,
+            "delimiter": delimiter,
+        }
+        tables = read_tables(nodes, edges, **reading, **chosen, listener=listener)
+        return replace(tables, graph=save_mapped(tables.graph, Path(folder)))
+    if not isinstance(key, str):
+        raise ParameterError(f"key={key!r} is for node tables by type: nodes={{'product': …}}.")
+    choice = FeatureChoice.of(**chosen)
     columns = EdgeColumns(source, target, edge_type, edge_weight)
     one_way = directed if isinstance(directed, bool) else column_names(directed)
     # An interrupted build is resumed only if this request is unchanged, because the result depends

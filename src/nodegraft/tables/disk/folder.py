@@ -13,6 +13,9 @@ from nodegraft.graph.disk.mapped import MANIFEST, Manifest
 JOURNAL = "building.jsonl"
 """Journal file until the build is complete: the request, then a line for each finished step."""
 
+MEMORY = 1_000_000_000
+"""Default memory limit of a graph build, in bytes."""
+
 _WORK = "work"
 
 StoredArrays = dict[str, StoredArray]

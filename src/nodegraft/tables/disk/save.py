@@ -20,10 +20,9 @@ from nodegraft.graph.edges.relation import merged_entries
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.tables.disk.build import MEMORY
 from nodegraft.tables.disk.edges import AdjacencyWriter
 from nodegraft.tables.disk.features import FeatureWriter
-from nodegraft.tables.disk.folder import BuildFolder
+from nodegraft.tables.disk.folder import MEMORY, BuildFolder
 from nodegraft.tables.disk.keys import write_keys
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.storage import RECIPE, load_graph

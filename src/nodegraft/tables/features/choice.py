@@ -123,17 +123,22 @@ class FeatureChoice:
             return self.recipe.columns
         return () if self.by_default else (*self.text, *self.features, *self.categories)
 
-    def fitted(self, table: SourceTable, key: str) -> FeatureRecipe:
+    def fitted(
+        self, table: SourceTable, key: str, node_types: tuple[str, ...] = ()
+    ) -> FeatureRecipe:
         """Return the existing recipe; if there is none, fit a new recipe on a table.
 
         If the table has only a key column, the recipe has no features.
+
+        Args:
+            node_types: Names of the node types; empty if there is only one.
         """
         if self.recipe is not None:
             return self.recipe
         is_bare = self.by_default and table.column_names == [key]
         if is_bare or not (self.text or self.features or self.categories):
-            return FeatureRecipe((), ())
-        return FeatureRecipe.fit(
+            return FeatureRecipe((), (), node_types)
+        fitted = FeatureRecipe.fit(
             table,
             text=self.text,
             features=self.features,
@@ -142,6 +147,7 @@ class FeatureChoice:
             min_documents=self.min_documents,
             stop_words=self.stop_words,
         )
+        return replace(fitted, node_types=node_types) if node_types else fitted
 
     def to_json(self) -> dict[str, Any]:
         """Return the choice as JSON."""

@@ -1,7 +1,7 @@
 """Feature recipe, which converts table columns to features; it is saved with graphs and models."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import fsum, isfinite, sqrt
@@ -9,15 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.files.bundle import prefixed, under
 from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
-from nodegraft.graph.edges.matrix import Matrix, is_sparse, row_norms
+from nodegraft.graph.edges.matrix import Matrix, is_sparse, placed_rows, row_norms
+from nodegraft.graph.node_types import check_node_types, type_numbers, type_of
 from nodegraft.tables.columns import Source, SourceTable, column_names, is_list, read_source
+from nodegraft.tables.data_report import Finding
 from nodegraft.tables.features.categories import CategoryColumn
 from nodegraft.tables.features.embedded import EmbeddedText
 from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
@@ -65,6 +67,10 @@ class FeatureRecipe:
 
     scales: tuple[float, ...]
     """Factor by which each encoder's features are multiplied."""
+
+    node_types: tuple[str, ...] = ()
+    """Names of the node types, the classified one first; empty if there is only one. Columns of
+    other types are called ``type:column`` (:mod:`nodegraft.tables.typed`)."""
 
     @classmethod
     def fit(
@@ -141,7 +147,7 @@ class FeatureRecipe:
         words = fitted[0].unfitted() if fitted else TextVectoriser()
         new = _text_encoders(table, texts[0].columns, column_names(encoder), words)
         others = [part for part in self.encoders if not isinstance(part, _OF_TEXT)]
-        return self._scaled([*new, *others], table)
+        return replace(self._scaled([*new, *others], table), node_types=self.node_types)
 
     def _even_scales(self, table: SourceTable) -> tuple[float, ...]:
         def squares(encoder: ColumnEncoder) -> Iterator[float]:
@@ -177,6 +183,64 @@ class FeatureRecipe:
             keys: Node key of each row, shown in findings.
             listener: Listener that receives progress events of text encoders.
         """
+        if self.node_types:
+            return self._encode_types(table, keys, listener)
+        return self._encode(table, keys, listener)
+
+    def _encode_types(self, table: SourceTable, keys: NDArray[Any], listener: Listener) -> Encoded:
+        """Encode the nodes of each type by themselves; nodes without columns get zeros."""
+        numbers, findings = type_numbers(keys, self.node_types), list[Finding]()
+        # Encode no node first, so that the features of nodes without columns have the same type.
+        rows = [np.zeros(0, dtype=np.int64)]
+        matrices = [self._encode(table.take([]), keys[:0], SILENT).matrix]
+        for place, name in enumerate(self.node_types):
+            own = np.flatnonzero(numbers == place)
+            if own.size and any(self._is_of(name, column) for column in self.columns):
+                encoded = self._encode(table.take(own), keys[own], listener, name)
+                rows.append(own)
+                matrices.append(encoded.matrix)
+                findings += encoded.findings
+        are_sparse = is_sparse(matrices[0])
+        stacked = csr_array(vstack(matrices)) if are_sparse else np.concatenate(matrices)
+        given = np.concatenate(rows)
+        order = np.argsort(given, kind="stable")
+        return Encoded(placed_rows(stacked[order], given[order], len(table)), tuple(findings))
+
+    def _is_of(self, node_type: str, column: str) -> bool:
+        return type_of(column, self.node_types) == node_type
+
+    def columns_of(self, node_type: str) -> tuple[str, ...]:
+        """Return the columns that the recipe reads for a node type.
+
+        Args:
+            node_type: Name of the node type; not used if there is only one.
+        """
+        if not self.node_types:
+            return self.columns
+        return tuple(name for name in self.columns if self._is_of(node_type, name))
+
+    def features_of(self, node_type: str) -> NDArray[np.bool_]:
+        """Return a mask of the features that are made from columns of a node type.
+
+        Args:
+            node_type: Name of the node type.
+        """
+        own = [set(_read_by(part)) & set(self.columns_of(node_type)) for part in self.encoders]
+        sizes = [len(part.feature_names) for part in self.encoders]
+        return np.repeat(np.array([bool(part) for part in own], dtype=bool), sizes)
+
+    def _encode(
+        self,
+        table: SourceTable,
+        keys: NDArray[Any],
+        listener: Listener,
+        node_type: str | None = None,
+    ) -> Encoded:
+        """Encode a table; findings about columns of other node types are left out.
+
+        Args:
+            node_type: Type of the nodes in the table; None if there is only one type.
+        """
         together = [
             encoder.encoder if isinstance(encoder, EmbeddedText) else TFIDF
             for encoder in self.encoders
@@ -188,7 +252,12 @@ class FeatureRecipe:
             else encoder.encode(table, keys)
             for encoder in self.encoders
         ]
-        findings = tuple(finding for part in parts for finding in part.findings)
+        findings = tuple(
+            finding
+            for encoder, part in zip(self.encoders, parts, strict=True)
+            if node_type is None or any(self._is_of(node_type, name) for name in _read_by(encoder))
+            for finding in part.findings
+        )
         matrices = [
             part.matrix if scale == 1.0 else (part.matrix * np.float32(scale))
             for part, scale in zip(parts, self.scales, strict=True)
@@ -221,7 +290,7 @@ class FeatureRecipe:
             else:
                 is_kept[own] = True
                 encoders.append(encoder)
-        return FeatureRecipe(tuple(encoders), self.scales), is_kept
+        return replace(self, encoders=tuple(encoders)), is_kept
 
     def texts(self, table: SourceTable) -> NodeTexts | None:
         """Return a short text for each row, for display; None if no column is text.
@@ -235,9 +304,8 @@ class FeatureRecipe:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns that the recipe reads, without duplicates."""
-        several = [encoder.columns for encoder in self.encoders if isinstance(encoder, _OF_SEVERAL)]
-        single = [encoder.column for encoder in self.encoders if isinstance(encoder, _OF_ONE)]
-        return tuple(dict.fromkeys((*chain(*several), *single)))
+        encoders = sorted(self.encoders, key=lambda encoder: isinstance(encoder, _OF_ONE))
+        return tuple(dict.fromkeys(chain.from_iterable(map(_read_by, encoders))))
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -275,11 +343,14 @@ class FeatureRecipe:
         arrays: dict[str, NDArray[Any]] = {}
         parts = []
         for place, encoder in enumerate(self.encoders):
-            own, document = encoder.state()
+            own, part = encoder.state()
             arrays |= prefixed(f"{place}.", own)
             (kind,) = (name for name, cls in KINDS.items() if isinstance(encoder, cls))
-            parts.append({"kind": kind, **document})
-        return arrays, {"encoders": parts, "scales": list(self.scales)}
+            parts.append({"kind": kind, **part})
+        document: dict[str, Any] = {"encoders": parts, "scales": list(self.scales)}
+        if self.node_types:
+            document["node_types"] = list(self.node_types)
+        return arrays, document
 
     @classmethod
     def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "FeatureRecipe":
@@ -299,7 +370,7 @@ class FeatureRecipe:
             claimed = all(name.partition(".")[0] in places for name in arrays)
             if not claimed or len(scales) != len(encoders) or not all(map(isfinite, scales)):
                 raise ValueError("scales or arrays do not fit its columns")
-            return cls(encoders, scales)
+            return cls(encoders, scales, check_node_types(document.get("node_types", ())))
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"This is no whole feature recipe: {error!r}.") from error
 
@@ -312,6 +383,13 @@ class FeatureRecipe:
     def __repr__(self) -> str:
         kinds = ", ".join(type(encoder).__name__ for encoder in self.encoders)
         return f"FeatureRecipe({self.num_features:,} features from {kinds})"
+
+
+def _read_by(encoder: ColumnEncoder) -> tuple[str, ...]:
+    """Return the names of the columns that an encoder reads."""
+    if isinstance(encoder, _OF_ONE):
+        return (encoder.column,)
+    return encoder.columns if isinstance(encoder, _OF_SEVERAL) else ()
 
 
 def _text_encoders(

@@ -1,0 +1,130 @@
+"""Names of node types in keys: ``17`` is a node of the first type, ``user:17`` of the type user.
+
+The first node type has the labels and is classified. Nodes of other types connect its nodes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.graph.keys import Key, KeyArray
+
+SEPARATOR = ":"
+"""Character between a node type and a key, or between a node type and a column."""
+
+KEY = "key"
+"""Default name of the column with node keys."""
+
+_NAME = re.compile(r"[^\s:=]+")
+
+
+def check_node_types(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of node types; raise an error for a name that cannot be part of a key.
+
+    >>> check_node_types(["product", "user"])
+    ('product', 'user')
+    """
+    wrong = [name for name in names if not _NAME.fullmatch(str(name))]
+    if wrong:
+        raise ParameterError(
+            f"A node type is a word without blanks, ':' and '=', not {wrong[0]!r}."
+        )
+    return tuple(map(str, names))
+
+
+def qualified(name: str, node_type: str, types: Sequence[str]) -> str:
+    """Return the name of a key or column in the joined tables.
+
+    >>> qualified("17", "user", ["product", "user"]), qualified("17", "product", ["product"])
+    ('user:17', '17')
+
+    Args:
+        name: Key or column in the table of its type.
+        node_type: Type of the node.
+        types: All node types; the first is classified.
+    """
+    return name if node_type == types[0] else f"{node_type}{SEPARATOR}{name}"
+
+
+def type_of(name: Key, types: Sequence[str]) -> str:
+    """Return the node type of a key or column.
+
+    >>> [type_of(key, ["product", "user"]) for key in ("17", "user:17", "other:17")]
+    ['product', 'user', 'product']
+
+    Args:
+        name: Key or column in the joined tables.
+        types: All node types; the first is classified.
+    """
+    before, separator, _ = str(name).partition(SEPARATOR)
+    return before if separator and before in types[1:] else types[0]
+
+
+def type_numbers(keys: KeyArray, types: Sequence[str]) -> NDArray[np.int64]:
+    """Return the position of each key's node type in ``types``.
+
+    Args:
+        keys: Keys of nodes.
+        types: All node types; the first is classified.
+    """
+    if keys.dtype != object:
+        return np.zeros(keys.size, dtype=np.int64)
+    number = {name: place for place, name in enumerate(types)}
+    number[types[0]] = 0
+    found = (
+        number.get(before, 0) if separator else 0
+        for before, separator, _ in (key.partition(SEPARATOR) for key in keys.tolist())
+    )
+    return np.fromiter(found, dtype=np.int64, count=keys.size)
+
+
+def anonymous_keys(keys: KeyArray, types: Sequence[str]) -> KeyArray:
+    """Return row numbers as keys; as text with the type of each node if nodes have types.
+
+    >>> keys = np.array(["p9", "user:7"], dtype=object)
+    >>> anonymous_keys(keys, ["product", "user"]).tolist()
+    ['0', 'user:1']
+
+    Args:
+        keys: Keys of nodes.
+        types: All node types; the first is classified. Empty if there is only one.
+    """
+    numbers = np.arange(keys.size)
+    if len(types) < 2:
+        return numbers
+    named = [types[number] for number in type_numbers(keys, types)]
+    pairs = zip(numbers.tolist(), named, strict=True)
+    return np.array([qualified(str(row), name, types) for row, name in pairs], dtype=object)
+
+
+def key_column(key: str | Mapping[str, str], types: Sequence[str]) -> str:
+    """Return the key column in tables of classified nodes.
+
+    >>> key_column({"user": "user_id", "product": "sku"}, ["product", "user"])
+    'sku'
+
+    Args:
+        key: Column of all tables, or a mapping from node type to column.
+        types: All node types; the first is classified. Empty if there is only one.
+    """
+    return key if isinstance(key, str) else key.get(types[0], KEY)
+
+
+def refuse_other_types(keys: KeyArray, types: Sequence[str]) -> None:
+    """Raise an error if any of the nodes has a type that is not classified.
+
+    Args:
+        keys: Keys of nodes.
+        types: All node types; the first is classified. Empty if the graph has only one.
+    """
+    if len(types) < 2:
+        return
+    others = keys[type_numbers(keys, types) > 0]
+    if others.size:
+        raise DataError(
+            f"{others[0]!r} is a node of type {type_of(others[0], types)}: only nodes of type "
+            f"{types[0]} have a class. They are named by their own key, without a type."
+        )
