@@ -179,7 +179,8 @@ def read_tables(
             findings += label_findings
     raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
-    report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
+    sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
+    report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
 
