@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nodegraft.streams.stream import ClassStream
     from nodegraft.tables.disk.build import build_graph
     from nodegraft.tables.features.recipe import FeatureRecipe
+    from nodegraft.tables.hetero import read_hetero, to_hetero
     from nodegraft.tables.labels import hold_out, read_labels
     from nodegraft.tables.read import grow_graph, grow_tables, read_graph, read_tables
     from nodegraft.tables.sql.write import write_table
@@ -57,6 +58,8 @@ _HOMES = {
     "hold_out": "nodegraft.tables.labels",
     "read_labels": "nodegraft.tables.labels",
     "grow_graph": "nodegraft.tables.read",
+    "read_hetero": "nodegraft.tables.hetero",
+    "to_hetero": "nodegraft.tables.hetero",
     "grow_tables": "nodegraft.tables.read",
     "read_graph": "nodegraft.tables.read",
     "read_tables": "nodegraft.tables.read",
@@ -94,9 +97,11 @@ __all__ = [
     "load_model",
     "make_method",
     "read_graph",
+    "read_hetero",
     "read_labels",
     "read_tables",
     "save_graph",
+    "to_hetero",
     "write_table",
 ]
 

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from nodegraft.store.store import Store
 from tests.service.served import asked, make_of_tables
+from tests.store.test_node_types import KEY
+from tests.store.test_node_types import tables as typed_tables
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +52,28 @@ def test_new_nodes_are_taken_in_and_answered(tables: Path, tmp_path: Path) -> No
         taught = {"classes": {"a/b ü": ["hats9", "hats10"]}, "override": "a test"}
         assert client.post("/v1/classes", json=taught).status_code == 201
         assert client.delete("/v1/classes/a%2Fb%20%C3%BC").status_code == 200
+
+
+def test_nodes_of_several_types_are_added_by_type(tmp_path: Path) -> None:
+    read = typed_tables()
+    assert read.labels is not None
+    Store.init(tmp_path / "typed", read.graph, read.labels, tables={"key": KEY}).close()
+    rows = {
+        "nodes": {"product": [{"sku": "p60", "text": "sole lace"}]},
+        "edges": {"product:in:cart": [{"sku": "p60", "cart": "c4"}, {"sku": "p60", "cart": "x"}]},
+    }
+    with asked(tmp_path / "typed") as client:
+        grown = client.post("/v1/nodes", json=rows, params={"promote": True})
+        assert (grown.status_code, grown.json()["change"]["detail"]["added"]) == (201, 2)
+        edge = {"type": "product:in:cart", "target": "cart:x"}
+        asked_for = {"rows": [{"text": "sole", "edges": [edge]}]}
+        (answer,) = client.post("/v1/predict", json=asked_for).json()["predictions"]
+        assert answer["class"] == "shoes"
+        refused = client.post("/v1/predict", json={"keys": ["cart:x"], "missing": "error"})
+        assert refused.status_code == 422
+        assert "is a node of type cart" in refused.json()["error"]["message"]
+        explained = client.get("/v1/explain", params={"node": "p60"}).json()["explanation"]
+        assert ["cart:c4"] in [label["through"] for label in explained["labels"]]
 
 
 @pytest.mark.parametrize(

@@ -355,8 +355,8 @@ class Calls(ABC, Generic[Response]):
 
     def grow(
         self,
-        nodes: Rows = (),
-        edges: Rows = (),
+        nodes: Rows | Mapping[str, Rows] = (),
+        edges: Rows | Mapping[str, Rows] = (),
         *,
         note: str = "",
         dry_run: bool = False,
@@ -365,13 +365,16 @@ class Calls(ABC, Generic[Response]):
         """Add nodes and edges: this makes a version.
 
         Args:
-            nodes: Rows with the columns of the store's table of nodes.
-            edges: Rows with the columns of the store's table of edges.
+            nodes: Rows with the columns of the store's table of nodes; or a mapping from node type
+                to rows.
+            edges: Rows with the columns of the store's table of edges; or a mapping from edge type
+                to rows.
             note: Reason for the change.
             dry_run: Only return what would change.
             promote: Make the version live at once; this needs the scope admin.
         """
-        body = {"nodes": list(nodes), "edges": list(edges), "note": note, "dry_run": dry_run}
+        rows = {"nodes": _rows(nodes), "edges": _rows(edges)}
+        body = {**rows, "note": note, "dry_run": dry_run}
         return self._change("POST", "/v1/nodes", body, promote)
 
     def undo(self, version: int, *, note: str = "", promote: bool = False) -> Response:
@@ -441,3 +444,7 @@ def listed(keys: Iterable[Key]) -> list[Key]:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _rows(rows: Rows | Mapping[str, Rows]) -> Any:
+    return dict(rows) if isinstance(rows, Mapping) else list(rows)

@@ -186,8 +186,13 @@ def read_tables(
     problems.raise_all()
     table, edge_table, label_table = read["nodes"], read.get("edges"), read.get("labels")
     choice = choice.expanded(table, (key, owner, label))
-    named = (owner, label)
-    require_columns([(table, (key, *choice.columns)), (edge_table, columns), (label_table, named)])
+    require_columns(
+        {
+            "nodes": (table, (key, *choice.columns)),
+            "edges": (edge_table, columns),
+            "labels": (label_table, (owner, label)),
+        }
+    )
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
     table, named_keys, findings = different_nodes(table, key)
@@ -196,7 +201,8 @@ def read_tables(
         findings += [*typed.findings, *numbers_by_type(keys, types)]
     known = None
     with problems.collect():
-        recipe = choice.fitted(typed.with_features(choice.columns) if typed else table, key, types)
+        fitted_on = typed.with_features(choice.columns or choice.features) if typed else table
+        recipe = choice.fitted(fitted_on, key, types)
         encoded = recipe.encode(table, keys.values(), listener)
         findings += encoded.findings
     with problems.collect():
@@ -210,7 +216,8 @@ def read_tables(
     raise_problems(problems, findings, repair)
     matrix = with_means(encoded.matrix, keys, edge_rows, recipe, None)
     graph = Graph.from_parts(keys, matrix, kinds, recipe)
-    report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
+    sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
+    report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
 
@@ -297,7 +304,7 @@ def grow_tables(
         if edges is not None and not edges_by_type:
             edge_table = read_source(edges, "edges", columns.texts, delimiter)
     problems.raise_all()
-    require_columns([(table, (key, *recipe.columns)), (edge_table, columns)])
+    require_columns({"nodes": (table, (key, *recipe.columns)), "edges": (edge_table, columns)})
     with problems.collect():
         if table is not None:
             table = table.with_keys([key], graph.node_keys.key_type)
