@@ -151,11 +151,12 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:
-                        where = f"{name!r} twice"
+                        where, hint = f"{name!r} twice", ""
                         if owner[key] != name:
                             where = f"{owner[key]!r} and {name!r}"
+                            hint = " nodegraft.MultiLabel takes several classes per node."
                         raise ClassNameError(
-                            f"Node {key!r} is listed under {where}: a node has one class."
+                            f"Node {key!r} is listed under {where}: a node has one class.{hint}"
                         )
                     owner[key] = name
                 rows[name] = numbers[hash_order(array)]
