@@ -50,8 +50,7 @@ def class_name(name: Any) -> str:
         )
     if text != text.strip():
         raise ClassNameError(
-            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}. For a "
-            "table of labels, repair=True (--repair) strips such blanks."
+            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}."
         )
     return text
 
