@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from nodegraft.cli.app import app
@@ -79,6 +80,17 @@ def test_names_in_quotes_stay_on_one_line() -> None:
         "'my store, a copy of it', or nodegraft discard",
         "'my store, a copy'",
     ]
+
+
+def test_characters_of_two_cells_count_twice() -> None:
+    told = "The class '日本語の本' differs from 帽子 and 靴 and テント by case only."
+    lines = between_words(told, 30).splitlines()
+    assert max(map(cell_len, lines)) <= 30
+    assert " ".join(lines) == told
+    command = "Next: nodegraft add 店 --class 日本語の本 --nodes 帽子一,帽子二,帽子三 --dry-run"
+    _, *lines = between_words(command, 34).splitlines()
+    assert max(map(cell_len, lines)) <= 34
+    assert shlex.split("\n".join(lines).replace("\\\n", "")) == shlex.split(command)[1:]
 
 
 def test_blanks_and_line_breaks_of_keys_are_kept() -> None:

@@ -73,7 +73,7 @@ WRONG = {
     f"init new {tables(labels='empty.csv')}": "has no label",
     f"init new {tables()} --text description": "no column 'description'",
     f"init new {tables()} --features text": "text",
-    f"init new {tables()} --type kind": "no column 'kind'",
+    f"init new {tables()} --type kind": "no column 'kind'.*for example --source from.*--type",
     f"init new {tables()} --method grft": "Did you mean 'graft'",
     f"init new {tables()} --set hop=3": "hop",
     f"init new {tables()} --set hops=many": "hops",
@@ -110,6 +110,7 @@ WRONG = {
     "init new --nodes no.csv --edges none.csv --labels l.csv": "no.csv.*none.csv.*l.csv",
     "init new --nodes nodes.parquet --key k --text t --edges edges.parquet --labels empty.csv": (
         "'k'.*'t'.*'source'.*'target'.*'label'"
+        ".*--key id.*--source from.*--target to.*--label class.*--label-key id"
     ),
     "predict shop --nodes \udcff --csv -": "not UTF-8",
     "merge shop hats --into all": "at least two classes",
@@ -129,6 +130,7 @@ WRONG = {
     "promote shop 5": "no version 5",
     "rollback shop": "none to roll back to",
     "diff shop 1 4": "no version 4",
+    "diff shop": "Version 1 is the first live version.*numbers of two versions",
     "label shop --class hats --nodes hats7 --override why --promote": "without --promote",
     "prune nowhere": "nowhere is not a store",
     "prune shop --keep 0": "keep",

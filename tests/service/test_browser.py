@@ -290,6 +290,12 @@ def test_everybody_can_use_it(program: Browser, wardrobe: Path) -> None:
         page.get_by_role("button", name="hats", exact=True).first.click()
         page.get_by_role("button", name="Next node").click()
         expect(page.locator("#node-content")).to_contain_text("Neighbours by edge type")
+        node, labelling = (
+            page.locator(f"#{panel}").bounding_box() for panel in ("node", "labelling")
+        )
+        assert node is not None
+        assert labelling is not None
+        assert labelling["x"] < node["x"]
         page.get_by_label("Any class").fill("s")
         assert found_faults(page) == []
         page.set_viewport_size({"width": 360, "height": 740})

@@ -269,6 +269,23 @@ def test_mistakes_are_told_and_change_nothing(
 
 
 @pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("predict", {"nodes": ["p1"]}, "unknown field 'nodes', the fields are keys, rows, top,"),
+        ("predict", {"key": ["p1"]}, "unknown field 'key', did you mean 'keys'? the fields are"),
+        ("changes", {"action": "remove", "name": ["x"]}, "did you mean 'names'? the fields are"),
+        ("predict", {"{x}": 1}, "unknown field '{x}', the fields are"),
+    ],
+)
+def test_an_unknown_field_is_answered_with_the_known_fields(
+    path: str, body: Any, message: str, client: TestClient
+) -> None:
+    answer = client.post(f"/v1/{path}", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, _INVALID)
+    assert message in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
     "content",
     ["", "[" * 100_000, '{"keys": [' + "9" * 5_000 + "]}", "null", '{"keys": NaN}', b"\xff\xfe{"],
 )

@@ -1,8 +1,11 @@
-"""Warnings of a change: a class with one example, and a class that takes over many nodes."""
+"""Warnings of a change: one example, a class that takes over many nodes, a similar name."""
 
 from pathlib import Path
 
+import pytest
+
 from nodegraft.analysis.labels.changes import Change, ChangedClass, class_warnings
+from nodegraft.graph.labels import differ_by_one_letter
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
@@ -43,3 +46,32 @@ def test_the_limit_is_a_tenth_or_twice_the_mean_share() -> None:
     assert not class_warnings(ten, num_classes=50, total=110)
     # It was that large before: nothing is taken over.
     assert not class_warnings({"a": ChangedClass(5, 60, 0)}, num_classes=50, total=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "close"),
+    [
+        ("knive", "Knife", True),
+        ("knive", "knives", True),
+        ("headphnoes", "headphones", True),
+        ("mens shoes", "man shoes", False),
+        ("class 2018", "class 2019", False),
+        ("cs.AI", "cs.AR", False),
+        ("cat", "hat", False),
+        ("hats", "hats", False),
+    ],
+)
+def test_names_that_differ_by_one_letter(name: str, other: str, close: bool) -> None:
+    assert differ_by_one_letter(name, other) is differ_by_one_letter(other, name) is close
+
+
+def test_a_name_like_another_one_is_warned_of(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s")
+    first, second = new.values()
+    store.add({"knives": first})
+    seen = store.preview(Change("add", {"classes": {"knive": second}}))
+    warning = "The new name 'knive' differs from 'knives' by one letter: check the spelling."
+    assert warning in seen.warnings()
+    assert warning in store.add({"knive": second}).measures["warnings"]
+    # Only new names are checked.
+    assert not store.preview(Change("unlabel", {"keys": second[:1]})).similar

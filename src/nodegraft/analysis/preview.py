@@ -25,6 +25,7 @@ from nodegraft.analysis.results.versions import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
+from nodegraft.graph.labels import differ_by_one_letter
 
 EXAMPLES = 10
 """Number of example nodes to list whose prediction changes."""
@@ -97,6 +98,9 @@ class Preview(Tabular):
     classes: int
     """Number of classes after the change."""
 
+    similar: dict[str, str]
+    """New class name -> other name that differs from it by one letter."""
+
     @property
     def flipped(self) -> int:
         """Number of compared nodes whose prediction changes."""
@@ -129,7 +133,11 @@ class Preview(Tabular):
             for name, right in self.new.right.items()
             if not right and not self.prior[name].mixed
         ]
-        return class_warnings(self.changed, self.classes, self.num_compared) + unlike
+        similar = [
+            f"The new name {name!r} differs from {other!r} by one letter: check the spelling."
+            for name, other in self.similar.items()
+        ]
+        return similar + class_warnings(self.changed, self.classes, self.num_compared) + unlike
 
     def objections(self) -> list[str]:
         """Return reasons against the change, such as drops of held-out accuracy above noise."""
@@ -203,6 +211,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         },
         changed=changed_classes(before.labels, after.labels, names, pairs),
         classes=len(after.labels),
+        similar=_similar_names(before.labels, after.labels),
     )
 
 
@@ -237,7 +246,17 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         parts={},
         changed={},
         classes=len(after.labels),
+        similar={},
     )
+
+
+def _similar_names(before: StoreLabels, after: StoreLabels) -> dict[str, str]:
+    """Return each name that was not there before and looks like a misspelling of another one."""
+    similar = (
+        (name, next((old for old in sorted(after.names) if differ_by_one_letter(name, old)), ""))
+        for name in sorted(after.names - before.names)
+    )
+    return {name: other for name, other in similar if other}
 
 
 def _inside(

@@ -179,7 +179,7 @@ def keys_in_table(
     from nodegraft.tables.keys import keys_like
 
     read = read_source(table, "nodes", (key,), delimiter)
-    require_columns([(read, (key,))], "Name the column with the node key with --key.")
+    require_columns({"nodes": (read, (key,))}, "Name the column with the node key with --key.")
     if not graph.has_text_keys and is_text(read.column(key)):
         # Text that is not an integer is not an error here, but a key that is not in this graph.
         texts = read.texts(key)

@@ -3,8 +3,9 @@
 import os
 import re
 import textwrap
-from typing import Literal
+from typing import Any, Literal
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -31,6 +32,9 @@ _ONE_WORD = re.compile(r"(?<= )'[^'\n]*'|\d %")
 
 _BLANK = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Character that stands for a blank while lines are broken."""
+
+_SECOND_CELL = "\N{FUNCTION APPLICATION}"
+"""Character that follows each character of two cells while lines are broken by characters."""
 
 
 def stdout_console() -> Console:
@@ -71,7 +75,8 @@ def between_words(text: str, width: int) -> str:
         2 --json
 
     Args:
-        width: Maximum length of a line; only longer words exceed it.
+        width: Maximum width of a line in terminal cells, of which Chinese, Japanese and Korean
+            characters take two; only longer words exceed it.
     """
     if _LINE_BREAK_IN_COMMAND.search(text):
         return text
@@ -79,17 +84,21 @@ def between_words(text: str, width: int) -> str:
 
 
 def _broken(text: str, width: int) -> str:
-    if len(text) <= width:
+    if cell_len(text) <= width:
         return text
     if found := _COMMAND.fullmatch(text):
-        before = textwrap.fill(found["before"].rstrip(), width, break_long_words=False)
+        before = _filled(found["before"].rstrip(), width)
         return "\n".join([before, *_command_lines(found["command"], width)]).lstrip("\n")
     indent = " " * (len(text) - len(text.lstrip(" -")))
     one_word = _ONE_WORD.sub(lambda found: found[0].replace(" ", _BLANK), text)
-    lines = textwrap.fill(
-        one_word, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    lines = _filled(one_word, width, subsequent_indent=indent, break_on_hyphens=False)
     return lines.replace(_BLANK, " ")
+
+
+def _filled(text: str, width: int, **options: Any) -> str:
+    cells = "".join(letter + _SECOND_CELL * (cell_len(letter) == 2) for letter in text)
+    lines = textwrap.fill(cells, width, break_long_words=False, **options)
+    return lines.replace(_SECOND_CELL, "")
 
 
 def _command_lines(command: str, width: int) -> list[str]:
@@ -97,7 +106,7 @@ def _command_lines(command: str, width: int) -> list[str]:
     first, *words = _SHELL_WORD.findall(command)
     lines = ["  " + first]
     for word in words:
-        if len(lines[-1]) + 1 + len(word) > width - 2:
+        if cell_len(lines[-1]) + 1 + cell_len(word) > width - 2:
             lines[-1] += " \\"
             lines.append("    " + word)
         else:

@@ -278,6 +278,11 @@ class Graph(GraphView):
         return Graph.from_parts(keys, self.features(rows), edges, self.recipe)
 
     @property
+    def edge_counts(self) -> dict[str, int]:
+        """Edge type -> number of its undirected edges; :attr:`num_edges` merges the types."""
+        return {name: part.num_edges for name, part in self._kinds().items()}
+
+    @property
     def node_keys(self) -> NodeKeys:
         """Keys of all nodes, in row order."""
         return self._store.keys
@@ -355,8 +360,9 @@ class Graph(GraphView):
 
     def __repr__(self) -> str:
         kinds = f" of {len(self.relations)} types" if len(self.relations) > 1 else ""
+        edges = sum(self.edge_counts.values())
         return (
-            f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} undirected edges{kinds}, "
+            f"Graph({self.num_nodes:,} nodes, {edges:,} undirected edges{kinds}, "
             f"{self.num_features:,} features)"
         )
 
@@ -369,12 +375,12 @@ class Graph(GraphView):
         >>> Graph(["a", "b"], np.eye(2), {"like": [("a", "b")]}).facts()
         [('nodes', '2'), ('edges', '1'), ('edge types', 'like 1'), ('features', '2')]
         """
-        kinds = self._kinds()
-        counts = [f"{name} {edges.num_edges:,}" for name, edges in kinds.items()]
+        kinds = self.edge_counts
+        counts = [f"{name} {count:,}" for name, count in kinds.items()]
         types = [("edge types", listed(counts))] if list(kinds) != [stores.EDGES] else []
         return [
             ("nodes", f"{self.num_nodes:,}"),
-            ("edges", f"{self.num_edges:,}"),
+            ("edges", f"{sum(kinds.values()):,}"),
             *types,
             ("features", f"{self.num_features:,}"),
         ]

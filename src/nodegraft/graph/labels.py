@@ -1,8 +1,9 @@
 """Labels by row numbers of nodes, and rules for class names."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -49,8 +50,7 @@ def class_name(name: Any) -> str:
         )
     if text != text.strip():
         raise ClassNameError(
-            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}. For a "
-            "table of labels, repair=True (--repair) strips such blanks."
+            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}."
         )
     return text
 
@@ -98,6 +98,28 @@ def refuse_likely_duplicates(new: Iterable[str], known: Iterable[str]) -> None:
         if not set(added).isdisjoint(group):
             *others, name = group
             raise SimilarNameError(name, others[0])
+
+
+def differ_by_one_letter(name: str, other: str) -> bool:
+    """Return whether two class names differ by one typing error in a word of four letters or more.
+
+    One letter is replaced, added or omitted, or two neighbours are swapped. Other characters count
+    as intended: codes and numbers such as "cs.AI" and "cs.AR" are different names.
+
+    >>> differ_by_one_letter("knive", "Knife"), differ_by_one_letter("cs.AI", "cs.AR")
+    (True, False)
+    """
+    words, others = (re.split(r"([\W\d_]+)", compared_name(text)) for text in (name, other))
+    pairs = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
+    if len(words) != len(others) or len(pairs) != 1 or not "".join(pairs[0]).isalpha():
+        return False
+    start = next(place for place, two in enumerate(zip_longest(*pairs[0])) if len(set(two)) > 1)
+    end, other_end = (word[start:] for word in pairs[0])
+    return max(map(len, pairs[0])) > 3 and (
+        end[1:] in (other_end, other_end[1:])
+        or end == other_end[1:]
+        or (end[:2] == other_end[1::-1] and end[2:] == other_end[2:])
+    )
 
 
 class FindsRows(Protocol):

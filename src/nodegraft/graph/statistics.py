@@ -171,7 +171,7 @@ class GraphStatistics:
     """Number of nodes."""
 
     edges: int
-    """Number of undirected edges."""
+    """Number of node pairs with an edge; edges of several types between two nodes count once."""
 
     features: int
     """Number of feature columns."""

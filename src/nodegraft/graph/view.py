@@ -199,7 +199,7 @@ class GraphView:
 
     @property
     def num_edges(self) -> int:
-        """Number of undirected edges between visible nodes."""
+        """Number of visible node pairs with an edge; edges of several types count once."""
         return self._adjacency.num_edges
 
     @property

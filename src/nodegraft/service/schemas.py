@@ -1,8 +1,18 @@
 """Request and response models that several routes share."""
 
+from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.store.intent import writable
@@ -40,6 +50,25 @@ class RequestModel(Model):
     """Base class of request bodies; values of the wrong type are refused."""
 
     model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, body: Any) -> Any:
+        """Refuse unknown fields with a list of all fields, because a client may guess names."""
+        names = body if isinstance(body, dict) else ()
+        if unknown := [name for name in names if name not in cls.model_fields]:
+            close = get_close_matches(unknown[0], cls.model_fields, n=1)
+            hint = f", did you mean {close[0]!r}?" if close else ","
+            raise PydanticCustomError(
+                "unknown_field",
+                "unknown field {name}{hint} the fields are {fields}",
+                {
+                    "name": repr(unknown[0][:80]),
+                    "hint": hint,
+                    "fields": ", ".join(cls.model_fields),
+                },
+            )
+        return body
 
 
 class LabelChange(RequestModel):

@@ -295,4 +295,4 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
 
 def num_edges(graph: Graph) -> int:
     """Return the number of edges; a pair of nodes joined by two edge types counts twice."""
-    return sum(graph._store.adjacency(kind).num_edges for kind in graph.relations)
+    return sum(graph.edge_counts.values())

@@ -27,7 +27,9 @@ def parents_by_class(parents: Parents, delimiter: str | None = None) -> dict[str
     if isinstance(parents, Mapping):
         return dict(parents)
     table = read_source(parents, "classes", (CLASS, PARENT), delimiter)
-    require_columns([(table, (CLASS, PARENT))], "Rename its columns to class and parent.")
+    require_columns(
+        {"classes": (table, (CLASS, PARENT))}, "Rename its columns to class and parent."
+    )
     by_class: dict[str, str | None] = {}
     pairs = zip(table.texts(CLASS), table.texts(PARENT), strict=True)
     for place, (raw, above) in enumerate(pairs):

@@ -1,6 +1,6 @@
 """Read source tables; error messages name the table, the column and the row."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,17 @@ Source = Any
 (``URL#QUERY``), or a table in memory (Arrow, pandas, Polars, DuckDB)."""
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(inf|nan)$"
-_NAME_COLUMNS = (
-    "Name the columns to use, for example key='id' (--key id), features='price' (--features price) "
-    "or text='description' (--text description); features=None (--no-features) for a graph known "
-    "by its edges alone."
-)
+_NAME_COLUMNS = {
+    "nodes": "Name the columns to use, for example key='id' (--key id), features='price' "
+    "(--features price) or text='description' (--text description); features=None (--no-features) "
+    "for a graph known by its edges alone.",
+    "edges": "Name the columns of edges to use, for example source='from' (--source from), "
+    "target='to' (--target to), edge_type='kind' (--type kind) or edge_weight='count' "
+    "(--weight count).",
+    "labels": "Name the columns of labels to use, for example label='class' (--label class) or "
+    "label_key='id' (--label-key id).",
+}
+"""Table -> advice about its missing columns."""
 _ALWAYS_FIT = 19
 """Number of digits below which every integer fits into 63 bits, so is less than 2**63."""
 
@@ -134,7 +140,7 @@ class SourceTable:
         names = self.column_names
         if name not in names:
             what = f"{self.place} has no column {name!r}; its columns are {', '.join(names)}."
-            raise MissingColumnError(f"{what} {_NAME_COLUMNS}", what)
+            raise MissingColumnError(f"{what} {_NAME_COLUMNS['nodes']}", what)
         if names.count(name) > 1:
             raise DataError(f"{self.place} has {names.count(name)} columns called {name!r}.")
         column = self._content.column(name)
@@ -261,24 +267,27 @@ def read_source(
 
 
 def require_columns(
-    tables: Iterable[tuple[SourceTable | None, Iterable[str | None]]], advice: str = _NAME_COLUMNS
+    tables: Mapping[str, tuple[SourceTable | None, Iterable[str | None]]], advice: str = ""
 ) -> None:
     """Raise an error that names all missing columns of all tables.
 
     Args:
-        tables: Pairs of a table (or None) and the columns that it must have.
+        tables: "nodes", "edges" or "labels" -> the table (or None) and the columns that it must
+            have.
+        advice: What users can do; by default how to name the columns of these tables.
     """
-    errors: list[DataError] = []
-    for table, names in tables:
+    errors, advices = list[DataError](), dict[str, None]()
+    for what, (table, names) in tables.items():
         for name in dict.fromkeys(filter(None, names)):
             try:
                 if table is not None:
                     table.column(name)
             except DataError as error:
                 errors.append(error)
+                advices[advice or _NAME_COLUMNS[what]] = None
     if errors:
-        what = "\n".join(error.what_happened or str(error) for error in errors)
-        raise MissingColumnError(f"{what} {advice}", what)
+        message = "\n".join(error.what_happened or str(error) for error in errors)
+        raise MissingColumnError(f"{message} {' '.join(advices)}", message)
 
 
 def is_text(column: Any) -> bool:

@@ -96,7 +96,7 @@ class DataReport:
     """Number of nodes of the graph."""
 
     edges: int
-    """Number of undirected edges of the graph."""
+    """Number of undirected edges of the graph, of all types together."""
 
     features: int
     """Number of feature columns of the graph."""

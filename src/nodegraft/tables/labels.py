@@ -90,7 +90,7 @@ def read_labels(
     """
     table = read_source(labels, "labels", (label, key), delimiter)
     require_columns(
-        [(table, (key, label))],
+        {"labels": (table, (key, label))},
         "Name its columns: key='id' (--label-key id), label='class' (--label class).",
     )
     recipe = getattr(graph, "recipe", None)

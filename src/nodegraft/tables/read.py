@@ -158,8 +158,13 @@ def read_tables(
     problems.raise_all()
     table, edge_table, label_table = read["nodes"], read.get("edges"), read.get("labels")
     choice = choice.expanded(table, (key, owner, label))
-    named = (owner, label)
-    require_columns([(table, (key, *choice.columns)), (edge_table, columns), (label_table, named)])
+    require_columns(
+        {
+            "nodes": (table, (key, *choice.columns)),
+            "edges": (edge_table, columns),
+            "labels": (label_table, (owner, label)),
+        }
+    )
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
     table, named_keys, findings = different_nodes(table, key)
@@ -179,7 +184,8 @@ def read_tables(
             findings += label_findings
     raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
-    report = DataReport(len(keys), graph.num_edges, graph.num_features, tuple(findings))
+    sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
+    report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
 
@@ -249,7 +255,7 @@ def grow_tables(
         if edges is not None:
             edge_table = read_source(edges, "edges", columns.texts, delimiter)
     problems.raise_all()
-    require_columns([(table, (key, *recipe.columns)), (edge_table, columns)])
+    require_columns({"nodes": (table, (key, *recipe.columns)), "edges": (edge_table, columns)})
     with problems.collect():
         if table is not None:
             table = table.with_keys([key], graph.node_keys.key_type)

@@ -40,16 +40,18 @@ def test_it_says_what_was_taught_and_what_is_answered_rightly(store: Store) -> N
 def test_it_says_what_the_graph_is_and_since_when(tmp_path: Path) -> None:
     keys = [f"{name}{number}" for name in ("hat", "boot") for number in range(10)]
     nodes = pa.table({"key": keys, "text": [f"a {key[:3]} {key[-1]}" for key in keys]})
-    kinds = ["like", "with"] * 10
-    edges = pa.table({"source": keys, "target": [*keys[1:], keys[0]], "kind": kinds})
+    # Two edges join the first two nodes: one of each type.
+    kinds = ["like", "with"] * 10 + ["with"]
+    ends = {"source": [*keys, keys[0]], "target": [*keys[1:], *keys[:2]]}
+    edges = pa.table({**ends, "kind": kinds})
     graph = ng.read_graph(nodes, edges, text="text", edge_type="kind", min_documents=1)
     labels = {"hats": keys[:5], "boots": keys[10:15]}
     store = Store.init(tmp_path / "store", graph, labels, method="sgc-mean")
     store.grow(pa.table({"key": ["hat99"], "text": ["a hat"]}))
     store.rename("hats", "caps")
     card = store.card(3).graph
-    assert (card.since, card.nodes, card.edges) == (2, 21, 20)
-    assert (card.kinds, card.features) == ({"like": 10, "with": 10}, graph.num_features)
+    assert (card.since, card.nodes, card.edges) == (2, 21, 21)
+    assert (card.kinds, card.features) == ({"like": 10, "with": 11}, graph.num_features)
     assert store.card(1).graph.since == 1
 
 

@@ -72,6 +72,7 @@ def test_the_picture_stands_beside_the_card_and_is_the_same_every_time(card: Car
     assert list(files) == [*names, "version-2.md"]
     assert all(f"]({name})" in files["version-2.md"] for name in names)
     assert "held-out accuracy, %" in files["version-2-history.svg"]
+    assert all(files[name].count("prefers-color-scheme: dark") == 1 for name in names)
     assert card_files(card, "shop", "version-2") == files
 
 

@@ -58,10 +58,10 @@ class GraphCard:
     """Number of features per node."""
 
     edges: int
-    """Number of node pairs that are connected by at least one edge."""
+    """Number of undirected edges, of all types together."""
 
     kinds: dict[str, int]
-    """Edge type -> number of edges; two nodes can be connected by edges of several types."""
+    """Edge type -> number of its edges."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> 
 
 def _graph(state: State, since: int) -> GraphCard:
     graph = state.graph
-    kinds = {kind: int(graph.edges_of(kind)[0].size) for kind in graph.relations}
-    return GraphCard(since, graph.num_nodes, graph.num_features, graph.num_edges, kinds)
+    kinds = graph.edge_counts
+    return GraphCard(since, graph.num_nodes, graph.num_features, sum(kinds.values()), kinds)
 
 
 def _step(version: Version, was_live: bool) -> Step:

@@ -18,6 +18,12 @@ TAGS = ("graph", "node-classification", "few-shot", "class-incremental-learning"
 FEW = 30
 """The card calls accuracy a rough estimate if there are fewer held-out nodes than this number."""
 
+DARK = (
+    '<style type="text/css">@media (prefers-color-scheme: dark) '
+    "{svg {filter: invert(0.9) hue-rotate(180deg)}}</style>\n "
+)
+"""Style for pages in dark mode: it inverts the lightness of a figure and keeps its hues."""
+
 
 def card_files(card: Card, store: str, name: str) -> dict[str, str]:
     """Return file name -> text of all files of a card, in writing order: the Markdown file is last.
@@ -34,7 +40,7 @@ def card_files(card: Card, store: str, name: str) -> dict[str, str]:
 
             for picture in draw_card(card):
                 file = f"{name}-{picture.name}.svg"
-                files[file] = picture.svg
+                files[file] = picture.svg.replace("<defs>", f"{DARK}<defs>", 1)
                 figures[picture.name] = f"![{_text(picture.description)}]({file})"
         except MissingExtraError:
             pass

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
@@ -120,7 +121,7 @@ def _signals(signals: list[dict[str, Any]], answer: str, other: str, width: int)
     for heading in headings:
         table.add_column(escape(heading), justify="right", overflow="fold", min_width=6)
     names = max(len(signal["signal"]) for signal in signals)
-    columns = sum(max(len(heading), 6) + GAP for heading in headings)
+    columns = sum(max(cell_len(heading), 6) + GAP for heading in headings)
     longest = max(0, min(MAX_BAR, width - names - columns - 2 * GAP))
     if not alone and longest:
         table.add_column("", no_wrap=True)

@@ -172,9 +172,10 @@ def statistics_table(numbers: "GraphStatistics", quantiles: tuple[float, ...]) -
     """Return sizes, homophily and degrees of a graph as a table, with a row for each number."""
     degrees = " ".join(str(value) for value in numbers.degree_quantiles)
     marks = "/".join(f"{100 * quantile:.0f}" for quantile in quantiles)
+    merged = " (between two nodes, all types count once)" if len(numbers.kinds) > 1 else ""
     rows = {
         "nodes": f"{numbers.nodes:,} ({numbers.isolated:,} without an edge)",
-        "undirected edges": f"{numbers.edges:,}",
+        "undirected edges": f"{numbers.edges:,}{merged}",
         "features": f"{numbers.features:,} ({numbers.features_per_node:.1f} non-zero per node)",
         "classes": f"{numbers.classes} (sizes: smallest {numbers.smallest_class:,}, "
         f"median {numbers.median_class:,}, largest {numbers.largest_class:,})",

@@ -4,6 +4,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
@@ -67,7 +68,7 @@ def predictions_table(
     room, dropped = width - _needed_width(answers, classes), list[str]()
     extra = list[list[str]]()
     for title, cells in optional.items():
-        needed = min(OTHERS, max(len(title), *map(len, cells), 0))
+        needed = min(OTHERS, max(len(title), *map(cell_len, cells), 0))
         # Make the column at least as wide as its longest word, so that no word is shortened.
         needed = max([needed, *(Text(word).cell_len for cell in cells for word in cell.split(" "))])
         if any(cells) and room >= needed + GAP:

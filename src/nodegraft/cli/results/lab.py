@@ -38,7 +38,8 @@ class DatasetInfo(Result):
         citation: Publication or source of the dataset.
         nodes: Number of nodes.
         isolated: Number of nodes without an edge.
-        edges: Number of undirected edges.
+        edges: Number of node pairs with an edge; edges of several types between two nodes count
+            once.
         features: Number of features.
         features_per_node: Mean number of non-zero features per node.
         classes: Number of classes.

@@ -50,7 +50,7 @@ class CreatedStore(Result):
         share_of_known_classes: Estimated share of unlabelled nodes that belong to known classes;
             null without an estimate.
         nodes: Number of nodes.
-        edges: Number of undirected edges.
+        edges: Number of undirected edges, of all types together.
         features: Number of features.
         classes: Number of classes.
         labels: Number of labels.
@@ -82,7 +82,7 @@ class BuiltGraph(Result):
     Args:
         graph: Folder of the graph.
         nodes: Number of nodes.
-        edges: Number of undirected edges.
+        edges: Number of undirected edges, of all types together.
         features: Number of features.
         findings: Problems that were found in the tables.
     """

@@ -136,7 +136,7 @@ def build_graph(
         edge_table = stream_source(edges, "edges", memory, columns.texts, delimiter)
     choice = choice.expanded(table, (key, LABEL))
     # Check column names before the slow steps, so that a wrong name is reported immediately.
-    require_columns([(table, (key, *choice.columns)), (edge_table, columns)])
+    require_columns({"nodes": (table, (key, *choice.columns)), "edges": (edge_table, columns)})
     if not len(table):
         key_column(table, key)
     table, edge_table = in_one_key_type([(table, (key,)), (edge_table, columns.ends)], key_type)

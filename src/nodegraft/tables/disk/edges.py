@@ -166,7 +166,7 @@ class EdgeSorter:
 
         Returns:
             The arrays by name, the names of the edge types in the order of their arrays, the number
-            of undirected edges with all types merged, and findings about the edge table.
+            of undirected edges of all types together, and findings about the edge table.
         """
         names = sorted(self._counts) or [EDGES]
         one_way = kinds_with_direction(self._directed, names)
@@ -190,7 +190,8 @@ class EdgeSorter:
             num_rows=self._rows_read, loops=self._loops, distinct=distinct, alone=merged.isolated
         )
         arrays = {name: array for writer in writers for name, array in writer.close().items()}
-        return arrays, names, merged.entries // 2, gathered(self._findings) + odd
+        num_edges = sum(writer.entries for writer in by_type.values()) // 2
+        return arrays, names, num_edges, gathered(self._findings) + odd
 
     def _writer(self, place: str, most: int, directed: bool) -> AdjacencyWriter:
         weighted = self._columns.weight is not None
