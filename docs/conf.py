@@ -38,6 +38,8 @@ exclude_patterns = [
     "explanation/*-measured.md",
 ]
 
+linkcheck_ignore = [r"http://localhost"]  # sphinx-build -b linkcheck docs docs/_build/links
+
 nitpicky = True
 # Annotations name other libraries, whose pages are not asked for; what is written must be there.
 nitpick_ignore_regex = [("py:class", ".*")]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nodegraft.lab.datasets.templates.dataset import list_datasets, load_dataset
     from nodegraft.methods.graft import Graft
     from nodegraft.methods.hag_meta import HAGMeta
+    from nodegraft.methods.multi_label import MultiLabel
     from nodegraft.model.method import Method
     from nodegraft.model.registry import list_methods, load_model, make_method
     from nodegraft.store.intent import Intent
@@ -44,6 +45,7 @@ _HOMES = {
     "Relation": "nodegraft.graph.edges.relation",
     "Graft": "nodegraft.methods.graft",
     "HAGMeta": "nodegraft.methods.hag_meta",
+    "MultiLabel": "nodegraft.methods.multi_label",
     "Method": "nodegraft.model.method",
     "list_methods": "nodegraft.model.registry",
     "load_model": "nodegraft.model.registry",
@@ -78,6 +80,7 @@ __all__ = [
     "Intent",
     "Listener",
     "Method",
+    "MultiLabel",
     "NodeLabels",
     "PrintProgress",
     "Relation",

@@ -52,7 +52,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "move": (MOVE,),
     "refit": ("refit shop",),
     "history": ("history shop",),
-    "diff": (RENAME, "diff shop 1 2"),
+    "diff": (RENAME, "diff shop"),
     "promote": (RENAME, "promote shop"),
     "rollback": (RENAME, "promote shop", "rollback shop"),
     "discard": (RENAME, "discard shop"),

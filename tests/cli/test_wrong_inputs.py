@@ -130,6 +130,7 @@ WRONG = {
     "promote shop 5": "no version 5",
     "rollback shop": "none to roll back to",
     "diff shop 1 4": "no version 4",
+    "diff shop": "Version 1 is the first live version.*numbers of two versions",
     "label shop --class hats --nodes hats7 --override why --promote": "without --promote",
     "prune nowhere": "nowhere is not a store",
     "prune shop --keep 0": "keep",

@@ -27,7 +27,7 @@ def fitted() -> Method:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (" hats", "' hats' begins or ends with a blank: write 'hats'"),
+        (" hats", "' hats' begins or ends with a blank: write 'hats'\\.$"),
         ("hats\u00a0", "begins or ends with a blank"),
         ("ha\0ts", "has a control or invisible character"),
         ("ha\nts", "has a control or invisible character"),

@@ -120,7 +120,7 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
     elif waiting is not None:
         hints = (
             f"Promote version {version.number} with: nodegraft promote {place}",
-            f"Compare it with the live version: nodegraft diff {place} {live} {version.number}",
+            f"Compare it with the live version: nodegraft diff {place}",
         )
     else:
         hints = (f"See all versions with: nodegraft history {place}",)

@@ -50,8 +50,7 @@ def class_name(name: Any) -> str:
         )
     if text != text.strip():
         raise ClassNameError(
-            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}. For a "
-            "table of labels, repair=True (--repair) strips such blanks."
+            f"The class name {text!r} begins or ends with a blank: write {text.strip()!r}."
         )
     return text
 
@@ -177,11 +176,12 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
                 array = key_array(listed)
                 for key in array.tolist():
                     if key in owner:
-                        where = f"{name!r} twice"
+                        where, hint = f"{name!r} twice", ""
                         if owner[key] != name:
                             where = f"{owner[key]!r} and {name!r}"
+                            hint = " nodegraft.MultiLabel takes several classes per node."
                         raise ClassNameError(
-                            f"Node {key!r} is listed under {where}: a node has one class."
+                            f"Node {key!r} is listed under {where}: a node has one class.{hint}"
                         )
                     owner[key] = name
                 rows[name] = numbers[hash_order(array)]

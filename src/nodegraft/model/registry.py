@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
+from nodegraft.base.errors import CheckpointError
 from nodegraft.base.hashing import file_hash
 from nodegraft.base.parameters.build import build
 from nodegraft.base.registry import Registry
@@ -45,6 +46,11 @@ def load_model(directory: str | Path) -> Method:
 
 def unpacked_model(saved: SavedModel) -> Method:
     """Restore a model of any method from the content of its directory."""
+    if saved.header["method"] == "multi-label":
+        raise CheckpointError(
+            "This is a model whose nodes may have several classes: load it with "
+            "nodegraft.MultiLabel.load."
+        )
     return REGISTRY.get(saved.header["method"]).from_saved(saved)
 
 

@@ -9,6 +9,7 @@ from nodegraft.base.errors import GateError, StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
+from nodegraft.store.versions.lineage import versions_to_compare
 from tests.store.maintenance.test_purging import EDGES, TABLE, tabled
 from tests.store.small import drawn, made
 
@@ -79,3 +80,22 @@ def test_tables_that_spoil_answers_do_not_answer_at_once(tmp_path: Path) -> None
         assert store.live == store.newest == 3
         assert store.sync(mixed).number == 4
         assert store.live == 3
+
+
+def test_versions_are_compared_with_the_live_one_or_the_one_before(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "s")
+    with pytest.raises(StoreError, match="first live version"):
+        versions_to_compare(store, None, None)
+    for name, nodes in new.items():
+        store.add({name: nodes})
+
+    def compared(*numbers: int | None) -> tuple[int, ...]:
+        return tuple(version.number for version in versions_to_compare(store, *numbers))
+
+    assert compared(None, None) == (1, 3)
+    assert compared(2, None) == (2, 3)
+    store.promote()
+    assert compared(None, None) == (1, 3)
+    assert compared(None, 2) == (3, 2)
+    store.prune(keep=1)
+    assert compared(None, None) == (1, 3)

@@ -38,18 +38,27 @@ def history(place: StorePlace) -> Output[History]:
 @command
 def diff(
     place: StorePlace,
-    before: Annotated[int, typer.Argument(help="Version number.")],
-    after: Annotated[int, typer.Argument(help="Version number.")],
     terminal: Terminal,
+    before: Annotated[
+        int | None,
+        typer.Argument(
+            help="Version number; by default the live version, or the one that was live before it."
+        ),
+    ] = None,
+    after: Annotated[
+        int | None, typer.Argument(help="Version number; by default the newest version.")
+    ] = None,
 ) -> Output[Diff]:
     """Show which predictions differ between two versions."""
-    from nodegraft.store.versions.lineage import diff_result
+    from nodegraft.store.versions.lineage import diff_result, versions_to_compare
 
     with open_store(place, terminal) as store:
         terminal.stage("predicting with both versions")
-        preview, value = diff_result(store, store.version(before), store.version(after))
-        texts = store.texts([node.node for node in preview.examples], after)
-    return Output(value, (preview_lines(preview, texts),))
+        old, new = versions_to_compare(store, before, after)
+        preview, value = diff_result(store, old, new)
+        texts = store.texts([node.node for node in preview.examples], new.number)
+    versions = f"Version {old.number} compared with version {new.number}:"
+    return Output(value, (versions, preview_lines(preview, texts)))
 
 
 @command

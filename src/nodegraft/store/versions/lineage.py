@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from nodegraft.analysis.results.versions import Diff, HistoryEntry
 from nodegraft.analysis.version import Promotion, Version
+from nodegraft.base.errors import StoreError
 
 if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
@@ -41,6 +42,30 @@ def unreviewed(versions: Sequence[Version], live: Version) -> list[Version]:
     """
     last = max(version.number for version in versions if version.names == live.names)
     return [version for version in versions if version.number > last and version.action != "prune"]
+
+
+def versions_to_compare(
+    store: "Store", before: int | None, after: int | None
+) -> tuple[Version, Version]:
+    """Return two versions to compare, by default what a promotion would change or has changed.
+
+    Args:
+        before: Number of the earlier version; None for the live version or, if the later version is
+            the live one, for the version that was live before it.
+        after: Number of the later version; None for the newest.
+    """
+    later = store.version(store.newest if after is None else after)
+    if before is None:
+        stack = live_versions(store.promotions())
+        if later.number == stack[-1]:
+            stack.pop()
+        if not stack:
+            raise StoreError(
+                f"Version {later.number} is the first live version: there is none to compare it "
+                "with. Give the numbers of two versions."
+            )
+        before = stack[-1]
+    return store.version(before), later
 
 
 def diff_result(store: "Store", before: Version, after: Version) -> "tuple[Preview, Diff]":
