@@ -25,8 +25,8 @@ from studies.record_file import PAGES, Record
 import nodegraft as ng
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.graph import statistics
+from nodegraft.graph.edges.matrix import placed_rows
 from nodegraft.graph.edges.relation import Relation
-from nodegraft.graph.mean_features import with_mean_features
 from nodegraft.graph.node_types import qualified
 from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.debian import PACKAGES, Debian, names_in, source_of
@@ -44,9 +44,10 @@ WAYS = (
     "none",
     "pairs",
     "zeros",
+    "ordinary nodes",
     "means",
-    "means, equal weights",
-    "means, no diffusion",
+    "zeros, equal weights",
+    "zeros, no diffusion",
     "zeros, only diffusion",
 )
 """No connectors; an edge for each pair of nodes with the same connector; connectors as nodes, with
@@ -85,9 +86,8 @@ def measured_stream(data: LoadedDataset, links: Links, seed: int, way: str) -> R
     """
     used = data if way == "none" else replace(data, **with_connectors(data, links, way))
     inner = inner_data(used, seed)
-    if way.startswith("means"):
-        others = np.setdiff1d(inner.graph.rows, inner.graph.targets)
-        inner = replace(inner, graph=with_mean_features(inner.graph, others))
+    if way == "means":
+        inner = replace(inner, graph=with_mean_features(inner.graph))
     stream = inner.stream(seed=seed + OTHER, arrival="present")
     sessions = list(stream)
     last, model = sessions[-1], Graft(seed=seed)
@@ -155,7 +155,8 @@ def with_connectors(data: LoadedDataset, links: Links, way: str) -> dict[str, An
     if groups is not None:
         groups = np.concatenate([groups, groups.max() + 1 + np.arange(len(others))])
     keys = [*graph.keys_of(graph.rows), *names]
-    return {"graph": ng.Graph(keys, rows, edges, recipe=Connected()), "groups": groups}
+    recipe = None if way == "ordinary nodes" else Connected()
+    return {"graph": ng.Graph(keys, rows, edges, recipe=recipe), "groups": groups}
 
 
 CONNECTOR = "connector"
@@ -168,6 +169,19 @@ class Connected:
     content_hash = ""
     num_features = 0
     node_types = TYPES
+
+
+def with_mean_features(graph: ng.Graph) -> ng.Graph:
+    """Return a graph in which connectors have the mean features of their neighbours."""
+    rows = np.setdiff1d(graph.rows, graph.targets)
+    counts, neighbours = graph.neighbours(rows)
+    ends = np.concatenate(([0], np.cumsum(counts)))
+    shares = np.repeat(1.0 / np.maximum(counts, 1), counts)
+    mean = csr_array((shares, neighbours, ends), shape=(rows.size, graph.num_nodes))
+    features = csr_array(graph.features(graph.rows))
+    means = csr_array(mean @ features, dtype=features.dtype)
+    # The features of connectors are 0 so far.
+    return graph.with_features(features + placed_rows(means, rows, graph.num_nodes))
 
 
 def relations_of(graph: ng.Graph) -> dict[str, Relation]:
@@ -212,12 +226,12 @@ def heat_of_connectors(way: str) -> Iterator[None]:
             name: 0.0 if name.endswith(CONNECTOR) else weight for name, weight in weights.items()
         }
         plain, whole = weighing(view, none), weighing(view, weights)
-        if way == "means, no diffusion":
+        if way == "zeros, no diffusion":
             plain, whole = whole, plain
         plain.diffusion = whole.diffusion  # type: ignore[method-assign]
         return plain
 
-    if way in ("zeros, only diffusion", "means, no diffusion"):
+    if way in ("zeros, only diffusion", "zeros, no diffusion"):
         GraphView.weighing = without  # type: ignore[method-assign,assignment]
     try:
         yield

@@ -67,6 +67,7 @@ STARTS = {
     "docs/how-to/serve.md": Start(SHOP),
     "docs/how-to/store.md": Start(tables=True),
     "docs/how-to/suggest-labels.md": Start(FIRST_STORE, tables=True),
+    "docs/how-to/node-types.md": Start(tables=True),
     "docs/how-to/tables.md": Start(tables=True),
     "docs/how-to/troubleshooting.md": Start(FIRST_STORE),
     "docs/how-to/add-classes.md": Start(FIRST_STORE),

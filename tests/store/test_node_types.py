@@ -8,10 +8,8 @@ import pytest
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.base.errors import DataError, GateError, ParameterError, StoreError
-from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.read import Tables, read_tables
 
 WORDS = ("felt wool brim warm", "sole lace leather rubber", "mug handle porcelain tea")
@@ -47,15 +45,6 @@ def store(tmp_path: Path) -> Store:
     )
 
 
-def words_of(store: Store, key: str) -> set[str]:
-    graph = store.state().graph
-    recipe = graph.recipe
-    assert isinstance(recipe, FeatureRecipe)
-    row = graph.features(graph.rows_of([key]))
-    values = row.toarray() if is_sparse(row) else row
-    return {recipe.feature_names[place] for place in np.flatnonzero(values[0])}
-
-
 def test_teach_preview_and_undo(store: Store) -> None:
     mugs = {"mugs": ["p2", "p5", "p8", "p11", "p14"]}
     preview = store.preview(Change("add", {"classes": mugs, "parent": None, "force_name": False}))
@@ -76,7 +65,6 @@ def test_grow_by_type_and_by_one_table(store: Store) -> None:
     carts = {"product:in:cart": {"sku": ["p60", "p60"], "cart": ["c0", "today"]}}
     version = store.grow(nodes(1, 60), carts, intent=PROMOTE)
     assert "2 nodes added, 2 edges added" in str(version)
-    assert words_of(store, "cart:today") == words_of(store, "p60")
     store.grow({"sku": ["p61"], "text": ["mug"]}, intent=PROMOTE)
     assert store.texts(["p61", "cart:today"]) == ["mug", None]
     assert len(store.predict().nodes) == 62
@@ -87,9 +75,7 @@ def test_grow_by_type_and_by_one_table(store: Store) -> None:
 def test_sync_takes_tables_of_all_types(store: Store) -> None:
     with pytest.raises(StoreError, match="give the tables of edges, too"):
         store.sync(nodes())
-    with pytest.raises(
-        ParameterError, match="made from tables of the node types"
-    ):
+    with pytest.raises(ParameterError, match="made from tables of the node types"):
         store.sync(nodes()["product"], False)
     with pytest.raises(GateError):
         store.sync(nodes(), edges(30))
@@ -98,18 +84,11 @@ def test_sync_takes_tables_of_all_types(store: Store) -> None:
     assert "p59" not in graph.keys_of(graph.rows)
 
 
-def test_purge_removes_the_words_of_a_node_from_its_neighbours(store: Store) -> None:
-    store.grow(
-        {"product": {"sku": ["p60"], "text": ["felt"]}, "cart": {"cart": ["only"]}},
-        {"product:in:cart": {"sku": ["p60", "p59"], "cart": ["only", "only"]}},
-        intent=PROMOTE,
-    )
-    assert "felt" in words_of(store, "cart:only")
-    store.purge(["p60"], intent=Intent(note="asked for"))
-    assert "felt" not in words_of(store, "cart:only")
-    store.purge(["cart:only"], intent=Intent(note="asked for"))
+def test_purge_takes_nodes_of_any_type(store: Store) -> None:
+    store.purge(["p59", "cart:c12"], intent=Intent(note="asked for"))
     graph = store.state().graph
-    assert "cart:only" not in graph.keys_of(graph.rows)
+    assert not {"p59", "cart:c12"} & set(graph.keys_of(graph.rows))
+    assert len(store.predict().nodes) == 59
 
 
 def test_refit_with_another_encoder_keeps_types(store: Store) -> None:

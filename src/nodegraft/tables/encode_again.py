@@ -13,7 +13,6 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import NodeKeys
 from nodegraft.graph.node_types import KEY, key_column
 from nodegraft.tables.columns import Source, column_names, read_source
-from nodegraft.tables.connectors import with_new_means
 from nodegraft.tables.data_report import require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_rows import different_nodes
@@ -100,4 +99,4 @@ class TextEncoding:
         if rows.size < graph.num_nodes:
             matrix = placed_rows(matrix, rows, graph.num_nodes)
             texts = texts and texts.placed(rows, graph.num_nodes)
-        return with_new_means(graph.with_features(matrix, new)), texts
+        return graph.with_features(matrix, new), texts

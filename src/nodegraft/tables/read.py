@@ -22,7 +22,6 @@ from nodegraft.tables.columns import (
     read_source,
     require_columns,
 )
-from nodegraft.tables.connectors import with_means
 from nodegraft.tables.data_report import DataReport, Finding, finding, require_usable
 from nodegraft.tables.edges import EdgeColumns, edge_oddities, read_edges
 from nodegraft.tables.features.choice import FeatureChoice
@@ -214,8 +213,7 @@ def read_tables(
             known, label_findings = labels_in(label_table, keys, owner, label)
             findings += label_findings
     raise_problems(problems, findings, repair)
-    matrix = with_means(encoded.matrix, keys, edge_rows, recipe, None)
-    graph = Graph.from_parts(keys, matrix, kinds, recipe)
+    graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
     sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
     report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
@@ -336,7 +334,6 @@ def grow_tables(
     count = len(together), edge_rows.source.size, recipe.num_features
     report = DataReport(*count, tuple(findings))
     report.require_usable(repair)
-    matrix = with_means(matrix, together, edge_rows, recipe, graph)
     relations = edge_rows.relations(together)
     is_named = edges_by_type or edge_type is not None
     new: Edges = relations if is_named else relations[EDGES]

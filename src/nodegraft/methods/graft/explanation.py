@@ -57,7 +57,7 @@ def explain_prediction(
 
 
 def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str, list[Key]]]:
-    """Return for each label the nodes of other types that are neighbours of it and of a node.
+    """Return for each label the nodes of other types that are neighbours of it and of another node.
 
     Each is a dict with the keys of these nodes as ``through``; it is empty if nodes have one type.
 
@@ -69,7 +69,10 @@ def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str,
     if len(view.node_types) < 2:
         return [{} for _ in labels]
     own = np.setdiff1d(view.neighbours([row])[1], view.targets)
-    shared = (np.intersect1d(own, view.neighbours([label])[1]) for label in labels)
+    shared = (
+        np.intersect1d(own, view.neighbours([label])[1]) if label != row else own[:0]
+        for label in labels
+    )
     return [{"through": view.keys_of(rows[:NAMED_NODES])} for rows in shared]
 
 

@@ -38,7 +38,6 @@ from nodegraft.store.versions.journal import (
     write_rows,
 )
 from nodegraft.store.versions.versions import diff_measures
-from nodegraft.tables.connectors import with_new_means
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.node_texts import NodeTexts
@@ -69,15 +68,11 @@ def graph_without(graph: Graph, rows: IntArray, folder: Path) -> Graph:
     Args:
         folder: New folder in which a graph on disk is written, in blocks.
     """
-    on_disk = graph.is_on_disk
-    if graph.node_types:
-        # In memory, because the means of other types may contain words of the removed nodes.
-        graph, rows = with_new_means(graph.without(rows)), rows[:0]
     remaining, recipe = np.setdiff1d(graph.rows, rows), None
     is_used = np.ones(graph.num_features, dtype=bool)
     if isinstance(graph.recipe, FeatureRecipe):
         recipe, is_used = graph.recipe.without_unused(_unused(graph, remaining))
-    if on_disk:
+    if graph.is_on_disk:
         return save_mapped(graph, folder, rows=remaining, columns=is_used, recipe=recipe)
     smaller = graph.without(rows)
     if is_used.all():
