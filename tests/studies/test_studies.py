@@ -48,7 +48,12 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
     ("seeds-measured.md", lambda: seeds.page_text(read(seeds.RECORDS))),
     ("confidence-measured.md", lambda: confidence.page_text(read(confidence.RECORDS))),
     ("class-tree-measured.md", lambda: class_tree_page.page_text(read(class_tree.RECORDS))),
-    ("several-labels-measured.md", lambda: several_labels.page(read(several_labels.RECORDS))),
+    (
+        "several-labels-measured.md",
+        lambda: several_labels.page(
+            read(several_labels.RECORDS), read(several_labels.MODEL_RECORDS)
+        ),
+    ),
     ("kinds-measured.md", lambda: kinds.page_text(read(kinds.RECORDS))),
     ("attention-measured.md", lambda: attention.page_text(read(attention.RECORDS))),
     ("searches-measured.md", searches.page_text),

@@ -59,12 +59,12 @@ def evaluate_label_sets(
     nodes = list(dict.fromkeys(key for keys in by_class.values() for key in keys))
     row = {key: place for place, key in enumerate(nodes)}
     column = {name: place for place, name in enumerate(model.classes_)}
-    truth, predicted = np.zeros((2, len(nodes), len(column)), dtype=bool)
+    truth = np.zeros((len(nodes), len(column)), dtype=bool)
     for name, keys in by_class.items():
         truth[[row[key] for key in keys], column[name]] = True
-    for place, names in enumerate(model.predict(graph, nodes)):
-        predicted[place, [column[name] for name in names]] = True
-    return label_set_metrics(model.predict_proba(graph, nodes), predicted, truth)
+    probabilities = model.predict_proba(graph, nodes)
+    predicted = probabilities >= list(model.thresholds(graph).values())
+    return label_set_metrics(probabilities, predicted, truth)
 
 
 def label_set_metrics(probabilities: Floats, predicted: Bools, truth: Bools) -> LabelSetMetrics:

@@ -88,7 +88,8 @@ class MultiLabel:
     of a node that should have none are too probable.
 
     All is derived from labels and graph. So a label or class that is added and removed again leaves
-    no trace. Time and memory grow with the square of the number of labelled nodes.
+    no trace. Memory grows with the square of the number of labelled nodes, time with its third
+    power.
 
     >>> graph = Graph(["a", "b", "c", "d"], np.eye(4), [("a", "b"), ("c", "d")])
     >>> model = MultiLabel().fit(graph, {"red": ["a", "b"], "big": ["b", "c"]})
@@ -105,7 +106,7 @@ class MultiLabel:
     penalty: PositiveFloat = 1.0
     r"""Strength of L2 regularisation (:math:`\lambda`)."""
 
-    kept_labels: PositiveInt = 200
+    kept_labels: PositiveInt = 1000
     """Maximum number of labels of each class that are learned, chosen by the hash of their keys."""
 
     columns: PositiveInt = 512
