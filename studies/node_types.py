@@ -3,8 +3,8 @@
     python -m studies.node_types --data DIR     # measure what is missing, then write the table
     python -m studies.node_types                # write the table again
 
-Nodes of other types (*connectors*): source packages and virtual names for debian, words with
-several meanings for wordnet, virtual packages for gentoo. On :mod:`studies.inner_streams`, arrival
+Nodes of other types (*connectors*): source packages and virtual names for debian, virtual packages
+for gentoo. On :mod:`studies.inner_streams`, arrival
 ``present``, after the last session. Writes ``studies/records/node-types.json``, stream by stream,
 and ``docs/explanation/node-types-measured.md``.
 """
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,14 +31,13 @@ from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.debian import PACKAGES, Debian, names_in, source_of
 from nodegraft.lab.datasets.gentoo import CACHE, FIELDS, Gentoo, package_in
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
-from nodegraft.lab.datasets.templates.readers import read_lines, read_stanzas
-from nodegraft.lab.datasets.wordnet import FILES, WordNet
+from nodegraft.lab.datasets.templates.readers import read_stanzas
 from nodegraft.lab.report.tables import percent
 from nodegraft.methods.graft import Graft
 from studies import record_file
 
 RECORDS = record_file.FOLDER / "node-types.json"
-GRAPHS = ("gentoo", "debian", "wordnet")
+GRAPHS = ("gentoo", "debian")
 WAYS = (
     "none",
     "pairs",
@@ -281,35 +279,31 @@ def links_of_gentoo(folder: str) -> Links:
     return {"virtual": links}
 
 
-def links_of_wordnet(folder: str) -> Links:
-    """Return the words of each synset."""
-    links, files = set(), WordNet().locate(folder)
-    for letter, file in FILES.items():
-        for line in read_lines(Path(files[file]), encoding="latin-1"):
-            if not line.startswith(" "):
-                offset, _, _, count, *rest = line.partition("|")[0].split()
-                words = rest[: 2 * int(count, 16) : 2]
-                links |= {(letter + offset, word.lower()) for word in words}
-    return {"word": links}
-
-
 LINKS: dict[str, Callable[[str], Links]] = {
     "debian": links_of_debian,
     "gentoo": links_of_gentoo,
-    "wordnet": links_of_wordnet,
 }
 
 
 def page_text(records: Sequence[Record]) -> str:
-    """Return a table with a row for each graph and way."""
+    """Return a table with a row for each graph and way; differences are paired by seed."""
+    found = {(one["graph"], one["way"], one["seed"]): one for one in records}
     rows = []
     for graph, way in product(GRAPHS, WAYS):
-        some = [record for record in records if (record["graph"], record["way"]) == (graph, way)]
-        if some:
-            cells = [percent([record[part] for record in some]) for part in ("all", "known", "new")]
-            size = [f"{some[0][part]:,}" for part in ("nodes", "edges")]
-            rows.append([graph, way, str(len(some)), *size, *cells])
-    heads = ["graph", "connectors", "seeds", "nodes", "edges", "all classes", "known", "new"]
+        some = [one for one in records if (one["graph"], one["way"]) == (graph, way)]
+        if not some:
+            continue
+        first = [found[graph, "none", one["seed"]] for one in some]
+        gains = [
+            [own[part] - other[part] for own, other in zip(some, first, strict=True)]
+            for part in ("all", "known", "new")
+        ]
+        cells = ["–"] * 3 if way == "none" else [percent(gain, signed=True) for gain in gains]
+        mean = f"{100 * np.mean([one['all'] for one in some]):.1f}"
+        sizes = [f"{some[0][part]:,}" for part in ("nodes", "edges")]
+        rows.append([graph, way, *sizes, str(len(some)), mean, *cells])
+    heads = ["graph", "connecting nodes", "nodes", "edges", "seeds", "accuracy"]
+    heads += ["gain, all classes", "gain, known", "gain, new"]
     return f"<!-- Written by studies/node_types.py. -->\n\n{Table.of(heads, rows).markdown()}\n"
 
 

@@ -95,13 +95,10 @@ def numbers_by_type(keys: NodeKeys, types: tuple[str, ...]) -> list[Finding]:
         types: All node types; the first is classified.
     """
     counts = np.bincount(type_numbers(keys.values(), types), minlength=len(types)).tolist()
-    return [
-        one
-        for place, (name, count) in enumerate(zip(types, counts, strict=True))
-        for one in finding(
-            f"nodes of type {name}, which are {'not ' if place else ''}classified", count
-        )
-    ]
+    findings = finding(f"nodes of type {types[0]}, which are classified", counts[0])
+    for name, count in zip(types[1:], counts[1:], strict=True):
+        findings += finding(f"nodes of type {name}, which are not classified", count)
+    return findings
 
 
 def edge_tables(edges: Source) -> dict[EdgeType, Source]:
