@@ -108,6 +108,10 @@ def test_one_type_gives_the_graph_of_one_table() -> None:
         (NODES, EDGES, {"key_type": "integer"}, "several node types are text"),
         (NODES, EDGES, {"edge_type": "kind"}, "Omit edge_type"),
         (NODES, EDGES, {"key": {"cart": "id"}}, "key has the node type 'cart'"),
+        (NODES, {("product", "made:of", "tag"): EDGES["product:has:tag"]}, {}, "is no edge type"),
+        (NODES, {"product::tag": EDGES["product:has:tag"]}, {}, "is no edge type"),
+        (NODES, EDGES | {("product", "has", "tag"): NODES["user"]}, {}, "given twice"),
+        (NODES, EDGES, {"edge_weight": "tims"}, "No edge table has the column 'tims'"),
         (products(), EDGES, {}, "need node tables by type"),
         (products(), None, {"features": ()}, "is for node tables by type"),
         ({"a b": products()}, None, {"key": "sku", "features": ()}, "is a word without blanks"),
@@ -116,6 +120,24 @@ def test_one_type_gives_the_graph_of_one_table() -> None:
 def test_tables_that_do_not_fit(nodes: Any, edges: Any, options: Any, message: str) -> None:
     with pytest.raises((DataError, ParameterError), match=message):
         read(nodes, edges, **options)
+
+
+def test_the_end_of_an_edge_has_the_type_that_the_edge_type_names() -> None:
+    joined = {"product:has:tag": {"source": ["p0", "tag:warm"], "target": ["warm", "long"]}}
+    with pytest.raises(DataError, match="'tag:warm' of the table of edges .* of type product"):
+        read(edges=joined)
+
+
+def test_a_table_of_another_type_may_be_empty(tmp_path: Path) -> None:
+    table = tmp_path / "users.csv"
+    table.write_text("user_id,age\n")
+    tags = {"product:has:tag": EDGES["product:has:tag"]}
+    for users in (str(table), {"user_id": [], "age": []}):
+        graph = read({**NODES, "user": users}, tags).graph
+        assert graph.node_types == ("product", "user", "tag")
+        assert graph.num_nodes == 10
+    grown = grow_graph(graph, {"user": {"user_id": ["5"], "age": [30.0]}}, key=KEY)
+    assert grown.keys_of(grown.rows)[-1] == "user:5"
 
 
 def test_edges_to_unknown_nodes_of_a_table_are_refused() -> None:
@@ -148,6 +170,9 @@ def test_only_classified_nodes_are_sampled_near_and_labelled() -> None:
     assert set(graph.sampled(100, graph.rows[:0])) == set(graph.targets)
     (near,) = graph.nearest([graph.rows_of(["p0"])], 5, [2.0])
     assert graph.keys_of(near) == ["p2"], "through user 3 and the tag warm"
+    view = graph.view(np.delete(graph.rows, graph.rows_of(["p4", "tag:long"])))
+    assert view.keys_of(view.nearest([graph.rows_of(["p0"])], 5, [2.0])[0]) == ["p2"]
+    assert view.keys_of(view.targets) == [f"p{i}" for i in range(8) if i != 4]
     with pytest.raises(DataError, match="'tag:warm' is a node of type tag"):
         ng.Graft().fit(graph, {"hats": ["p0", "tag:warm"], "shoes": ["p1"]})
     model = ng.Graft().fit(graph, {"hats": ["p0"], "shoes": ["p1"]})

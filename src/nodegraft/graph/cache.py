@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nodegraft.base.memo import Memo
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
@@ -170,10 +169,19 @@ class ViewCache:
         rows = np.arange(len(self._store.keys)) if self._rows is None else self._rows
         if len(self.node_types) < 2:
             return rows
-        return self._samples.get("targets", lambda: rows[~self._are_others(rows)])
+        return self._samples.get("targets", lambda: np.delete(rows, self.other_places))
 
-    def _are_others(self, rows: IntArray) -> NDArray[np.bool_]:
-        return type_numbers(self._store.keys.array_at(rows), self.node_types) > 0
+    @property
+    def other_places(self) -> IntArray:
+        """Positions, among the visible nodes, of those that are not classified, ascending."""
+        return self._samples.get("others", self._find_others)
+
+    def _find_others(self) -> IntArray:
+        if len(self.node_types) < 2:
+            return np.zeros(0, dtype=np.int64)
+        keys, rows = self._store.keys, self._rows
+        visible = keys.values() if rows is None else keys.array_at(rows)
+        return np.flatnonzero(type_numbers(visible, self.node_types))
 
     def smallest_hashes(self, count: int) -> IntArray:
         """Return a random sample of classified nodes: those whose keys have the smallest hashes.

@@ -490,12 +490,10 @@ class GraphView:
             count: Maximum number of rows for each set.
             times: Diffusion times, above 0; only the first is used.
         """
-        near, others = [], np.zeros(0, dtype=np.int64)
-        if len(self.node_types) > 1:
-            others = self.positions(np.setdiff1d(self.rows, self.targets))
+        near, others = [], self._cache.other_places
         sets = [self.positions(start) for start in starts]
         for start, mass in zip(sets, self._cache.heat(times).mass(sets), strict=True):
-            places, logs = mass.nearest(np.union1d(start, others), count)
+            places, logs = mass.nearest(start, count, others)
             rows = self._at(places)
             order = np.lexsort((key_hashes(self.key_array_of(rows)), -logs))[:count]
             near.append(np.sort(rows[order]))

@@ -119,13 +119,25 @@ def edge_tables(edges: Source) -> dict[EdgeType, Source]:
             "'bought', 'product'): …} (--edges user:bought:product=FILE)."
         )
     split = {name: name.split(SEPARATOR) if isinstance(name, str) else name for name in edges}
-    wrong = next((name for name, parts in split.items() if len(parts) != 3), None)
+    wrong = next(
+        (
+            name
+            for name, parts in split.items()
+            if not all(parts) or len(SEPARATOR.join(parts).split(SEPARATOR)) != 3
+        ),
+        None,
+    )
     if wrong is not None:
         raise ParameterError(
-            f"{wrong!r} is no edge type: give the node type of the source, a name and the node "
-            "type of the target, as in 'user:bought:product'."
+            f"{wrong!r} is no edge type: give the node type of the source, a name without ':' and "
+            "the node type of the target, as in 'user:bought:product'."
         )
-    return {(first, name, last): edges[given] for given, (first, name, last) in split.items()}
+    tables = {(first, name, last): edges[given] for given, (first, name, last) in split.items()}
+    if len(tables) < len(split):
+        raise ParameterError(
+            "An edge type is given twice, as a tuple and as text: give it once, with all its edges."
+        )
+    return tables
 
 
 @dataclass(frozen=True)
@@ -247,6 +259,13 @@ class TypedReader:
         for ends, source in edges.items():
             with problems.collect():
                 linked[SEPARATOR.join(ends)] = self._edges(ends, source)
+        with problems.collect():
+            weight = self._columns.weight
+            if weight and known is None and not any(own.weight for _, own in linked.values()):
+                raise MissingColumnError(
+                    f"No edge table has the column {weight!r} of weights: name another column "
+                    "(edge_weight=…, --weight), or leave it out."
+                )
         problems.raise_all()
         with_features = {type_of(name, self._types) for name in featured}
         for name in self._types[1:]:
@@ -261,32 +280,36 @@ class TypedReader:
 
     def _nodes(self, name: str, source: Source) -> tuple[SourceTable, list[Finding]]:
         """Return a node table with the keys and columns of the joined table."""
-        key, others = self._key_of(name), self._types[1:]
+        key = self._key_of(name)
         prefix = qualified("", name, self._types)
         texts = [text.removeprefix(prefix) for text in self._texts if text.startswith(prefix)]
         what = f"nodes of type {name}"
         table = read_source(source, what, (*texts, key), self._delimiter)
         table = table.with_keys([key], "text")
-        table, _, findings = different_nodes(table, key)
-        reserved = next(
-            (
-                text
-                for text in (() if prefix else table.texts(key))
-                if text and type_of(text, self._types) in others
-            ),
-            None,
-        )
-        if reserved is not None:
-            raise DataError(
-                f"The key {reserved!r} of {table.place} looks like a node of type "
-                f"{type_of(reserved, self._types)}: give that type another name."
-            )
+        findings = list[Finding]()
+        if len(table) or not prefix:
+            table, _, findings = different_nodes(table, key)
+        if not prefix:
+            self._refuse_prefixed(table, key)
         columns = {
             self.key if column == key else prefix + column: table.column(column)
             for column in table.column_names
         }
         columns[self.key] = _qualified(table, key, prefix)
         return table.with_content(pa.table(columns)), findings
+
+    def _refuse_prefixed(self, table: SourceTable, key: str) -> None:
+        """Raise an error if a key of a classified node begins with the name of another type."""
+        texts = table.text_column(key)
+        for other in self._types[1:]:
+            prefix = qualified("", other, self._types)
+            found = texts.filter(pc.starts_with(texts, prefix).fill_null(False))
+            if len(found):
+                raise DataError(
+                    f"The key {found[0].as_py()!r} of {table.place} looks like a node of type "
+                    f"{other}, and column {key!r} has nodes of type {self._types[0]}: correct the "
+                    "key, or give that type another name."
+                )
 
     def _edges(self, ends: EdgeType, source: Source) -> tuple[SourceTable, EdgeColumns]:
         """Return an edge table whose ends have the keys of the joined table, and its columns."""
@@ -314,6 +337,9 @@ class TypedReader:
                 f"{message} Name them: source='…', target='…' (--source, --target)", message
             )
         table = table.with_keys(named, "text")
+        for column, node_type in zip(named, (first, last), strict=True):
+            if node_type == self._types[0]:
+                self._refuse_prefixed(table, column)
         columns = {
             end: _qualified(table, column, qualified("", node_type, self._types))
             for end, column, node_type in zip(_ENDS.ends, named, (first, last), strict=True)

@@ -81,7 +81,9 @@ class SetMass(NamedTuple):
         totals = np.maximum(self.totals + more, SMALLEST)
         return SetMass(self.mass, totals, self.totals_without_peaks + below, nodes, late)
 
-    def nearest(self, start: IntArray, count: int) -> tuple[IntArray, NDArray[np.float64]]:
+    def nearest(
+        self, start: IntArray, count: int, without: IntArray | None = None
+    ) -> tuple[IntArray, NDArray[np.float64]]:
         """Return the nodes with the most mass, and the logarithms of their mass.
 
         Mass is that at the first diffusion time. The result has more than `count` nodes if several
@@ -90,6 +92,7 @@ class SetMass(NamedTuple):
         Args:
             start: Set of nodes from which heat diffused; these nodes are excluded.
             count: Number of nodes to return.
+            without: Other nodes that are excluded, ascending; None for none.
         """
         mass = self.mass[0]
         if self.late_nodes.size:
@@ -97,6 +100,9 @@ class SetMass(NamedTuple):
             mass[: self.mass.shape[1]], mass[self.late_nodes] = self.mass[0], self.late[0]
         is_near = mass > TOLERANCE * self.totals[0] / mass.size
         is_near[start] = False
+        if without is not None:
+            # Nodes that were added after the mass was computed are beyond its end.
+            is_near[without[: np.searchsorted(without, mass.size)]] = False
         nodes = np.flatnonzero(is_near)
         logs = np.log(mass[nodes].astype(np.float64)).round(3)
         if nodes.size > count:

@@ -7,6 +7,7 @@ import numpy as np
 
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import Key
+from nodegraft.graph.node_types import type_numbers
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Derivation
@@ -68,7 +69,8 @@ def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str,
     """
     if len(view.node_types) < 2:
         return [{} for _ in labels]
-    own = np.setdiff1d(view.neighbours([row])[1], view.targets)
+    near = view.neighbours([row])[1]
+    own = near[type_numbers(view.key_array_of(near), view.node_types) > 0]
     shared = (
         np.intersect1d(own, view.neighbours([label])[1]) if label != row else own[:0]
         for label in labels
