@@ -124,7 +124,7 @@ def test_tables_that_do_not_fit(nodes: Any, edges: Any, options: Any, message: s
 
 def test_the_end_of_an_edge_has_the_type_that_the_edge_type_names() -> None:
     joined = {"product:has:tag": {"source": ["p0", "tag:warm"], "target": ["warm", "long"]}}
-    with pytest.raises(DataError, match="'tag:warm' of the table of edges .* of type product"):
+    with pytest.raises(DataError, match=r"'tag:warm' of the table of edges .* of type product"):
         read(edges=joined)
 
 
@@ -163,6 +163,7 @@ def test_weights_of_edge_tables() -> None:
     assert weights is not None
     assert ones is not None
     assert (weights.tolist(), ones.tolist()) == ([5.0], [1.0])
+    assert read(edges=None, edge_weight="times").graph.num_edges == 0
 
 
 def test_only_classified_nodes_are_sampled_near_and_labelled() -> None:

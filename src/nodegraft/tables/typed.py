@@ -261,7 +261,8 @@ class TypedReader:
                 linked[SEPARATOR.join(ends)] = self._edges(ends, source)
         with problems.collect():
             weight = self._columns.weight
-            if weight and known is None and not any(own.weight for _, own in linked.values()):
+            has_weight = any(own.weight for _, own in linked.values())
+            if weight and linked and known is None and not has_weight:
                 raise MissingColumnError(
                     f"No edge table has the column {weight!r} of weights: name another column "
                     "(edge_weight=…, --weight), or leave it out."
