@@ -72,7 +72,7 @@ def test_similar_names_are_those_of_all_pairs() -> None:
     dice = np.random.default_rng(0)
     names = {"".join(dice.choice(list("abcdef"), 4)) for _ in range(200)}
     new = sorted(names)[::2]
-    expected = {}
+    expected: dict[str, str] = {}
     for name in new:
         close = [other for other in sorted(names) if differ_by_one_letter(name, other)]
         expected |= {name: close[0]} if close else {}
