@@ -7,9 +7,11 @@ from sklearn.metrics import average_precision_score, f1_score
 from nodegraft.evaluation.label_sets import average_precisions, label_set_metrics
 
 
-def test_metrics_are_those_of_scikit_learn() -> None:
+@pytest.mark.parametrize("digits", [9, 1])
+def test_metrics_are_those_of_scikit_learn(digits: int) -> None:
+    """One digit makes many scores equal."""
     generator = np.random.default_rng(0)
-    scores, truth = generator.random((50, 4)), generator.random((50, 4)) < 0.3
+    scores, truth = generator.random((50, 4)).round(digits), generator.random((50, 4)) < 0.3
     predicted = scores > 0.6
     found = label_set_metrics(scores, predicted, truth)
     assert found.nodes == 50

@@ -191,7 +191,7 @@ def test_classes_with_few_labels_share_a_threshold() -> None:
 @pytest.mark.parametrize(
     ("labels", "error", "says"),
     [
-        ({"warm": ["n1", "n1"]}, ClassNameError, "twice"),
+        ({"warm": ["n1", "n1"]}, ClassNameError, "twice: 'n1'"),
         ({"warm": []}, ClassNameError, "no nodes"),
         ({}, ClassNameError, "No class"),
         ({"warm": ["nobody"]}, UnknownNodeError, "nobody"),
@@ -233,3 +233,31 @@ def test_graphs_that_do_not_fit_are_refused() -> None:
         MultiLabel().fit(Graph(["a"], np.zeros((1, 0))), {"warm": ["a"]})
     with pytest.raises(ClassNameError, match="no class 'cold'"):
         evaluate_label_sets(fitted(), GRAPH, {"cold": ["n0"]})
+    with pytest.raises(ClassNameError, match="labels of the model"):
+        evaluate_label_sets(fitted(), GRAPH, {"warm": TRAIN["warm"][:1]})
+    with pytest.raises(ClassNameError, match="No node given"):
+        evaluate_label_sets(fitted(), GRAPH, {"warm": []})
+
+
+def test_nodes_of_other_types_have_no_classes() -> None:
+    products, users = {"key": ["p1", "p2"], "price": [1.0, 2.0]}, {"key": ["u1"]}
+    edges = {("user", "bought", "product"): {"source": ["u1"], "target": ["p1"]}}
+    graph = ng.read_graph({"product": products, "user": users}, edges, features="price")
+    model = MultiLabel().fit(graph, {"warm": ["p1"], "big": ["p2"]})
+    with pytest.raises(DataError, match="type user"):
+        MultiLabel().fit(graph, {"warm": ["user:u1"]})
+    with pytest.raises(DataError, match="type user"):
+        model.predict(graph, ["user:u1"])
+
+
+def test_labels_to_remove_may_be_a_table() -> None:
+    model, removed = fitted(), TRAIN["warm"][:2]
+    model.remove_labels(pa.table({"key": removed, "label": ["warm", "warm"]}))
+    assert not set(removed) & set(model.labels_["warm"])
+
+
+def test_a_penalty_that_is_too_small_is_named() -> None:
+    graph = Graph(["a", "b", "c"], np.ones((3, 2)))
+    model = MultiLabel(penalty=1e-300).fit(graph, {"warm": ["a"], "big": ["b", "c"]})
+    with pytest.raises(ParameterError, match="penalty=1e-300"):
+        model.predict(graph, ["a"])

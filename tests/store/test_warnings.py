@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nodegraft.analysis.labels.changes import Change, ChangedClass, class_warnings
-from nodegraft.graph.labels import differ_by_one_letter
+from nodegraft.graph.labels import differ_by_one_letter, similar_names
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made
 
@@ -58,11 +59,25 @@ def test_the_limit_is_a_tenth_or_twice_the_mean_share() -> None:
         ("class 2018", "class 2019", False),
         ("cs.AI", "cs.AR", False),
         ("cat", "hat", False),
+        ("type a", "type b", False),
+        ("level  one", "Leval one", True),
         ("hats", "hats", False),
     ],
 )
 def test_names_that_differ_by_one_letter(name: str, other: str, close: bool) -> None:
     assert differ_by_one_letter(name, other) is differ_by_one_letter(other, name) is close
+
+
+def test_similar_names_are_those_of_all_pairs() -> None:
+    dice = np.random.default_rng(0)
+    names = {"".join(dice.choice(list("abcdef"), 4)) for _ in range(200)}
+    new = sorted(names)[::2]
+    expected: dict[str, str] = {}
+    for name in new:
+        close = [other for other in sorted(names) if differ_by_one_letter(name, other)]
+        expected |= {name: close[0]} if close else {}
+    assert len(expected) > 10
+    assert similar_names(new, names) == expected
 
 
 def test_a_name_like_another_one_is_warned_of(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from nodegraft.analysis.results.versions import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
-from nodegraft.graph.labels import differ_by_one_letter
+from nodegraft.graph.labels import similar_names
 
 EXAMPLES = 10
 """Number of example nodes to list whose prediction changes."""
@@ -211,7 +211,7 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         },
         changed=changed_classes(before.labels, after.labels, names, pairs),
         classes=len(after.labels),
-        similar=_similar_names(before.labels, after.labels),
+        similar=similar_names(after.labels.names - before.labels.names, after.labels.names),
     )
 
 
@@ -248,15 +248,6 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         classes=len(after.labels),
         similar={},
     )
-
-
-def _similar_names(before: StoreLabels, after: StoreLabels) -> dict[str, str]:
-    """Return each name that was not there before and looks like a misspelling of another one."""
-    similar = (
-        (name, next((old for old in sorted(after.names) if differ_by_one_letter(name, old)), ""))
-        for name in sorted(after.names - before.names)
-    )
-    return {name: other for name, other in similar if other}
 
 
 def _inside(

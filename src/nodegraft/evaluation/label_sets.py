@@ -57,6 +57,14 @@ def evaluate_label_sets(
     if unknown:
         raise ClassNameError(f"The model has no class {unknown[0]!r}: leave it out.")
     nodes = list(dict.fromkeys(key for keys in by_class.values() for key in keys))
+    if not nodes:
+        raise ClassNameError("No node given: a model is measured on nodes with known classes.")
+    learned = {key for keys in model.labels_.values() for key in keys}
+    if again := [key for key in nodes if key in learned]:
+        raise ClassNameError(
+            f"{len(again)} of {len(nodes)} nodes are labels of the model, such as {again[0]!r}: "
+            "leave them out, or the metrics are too good."
+        )
     row = {key: place for place, key in enumerate(nodes)}
     column = {name: place for place, name in enumerate(model.classes_)}
     truth = np.zeros((len(nodes), len(column)), dtype=bool)
@@ -98,8 +106,8 @@ def average_precisions(scores: Floats, truth: Bools) -> NDArray[np.float64]:
     """Return the average precision of each class; NaN for a class that no node has.
 
     The nodes are sorted by score. The result is the mean, over the nodes that have the class, of
-    the share of nodes with the class among all nodes up to this one. The mean over classes is the
-    mean average precision.
+    the share of nodes with the class among all nodes with this score or a higher one. The mean
+    over classes is the mean average precision.
 
     >>> scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
     >>> truth = np.array([[True, False], [False, False], [True, False]])
@@ -111,9 +119,13 @@ def average_precisions(scores: Floats, truth: Bools) -> NDArray[np.float64]:
         truth: Whether each node has each class.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
-    hits = np.take_along_axis(truth, order, axis=0)
+    hits, values = (np.take_along_axis(part, order, axis=0) for part in (truth, scores))
     found = np.cumsum(hits, axis=0)
-    precision = found / np.arange(1, len(scores) + 1)[:, None]
+    # Equal scores count together; else the order of the nodes would decide.
+    ends = np.full(scores.shape, len(scores) - 1)
+    ends[:-1][values[:-1] != values[1:]] = np.nonzero(values[:-1] != values[1:])[0]
+    ends = np.minimum.accumulate(ends[::-1])[::-1]
+    precision = np.take_along_axis(found, ends, axis=0) / (ends + 1)
     totals = found[-1].astype(np.float64)
     totals[totals == 0] = np.nan
     result: NDArray[np.float64] = (precision * hits).sum(axis=0) / totals

@@ -75,8 +75,11 @@ def compared_name(name: str) -> str:
     >>> compared_name("E-Bikes  large") == compared_name("e-bikes large")
     True
     """
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-    return "".join(folded.split())
+    return "".join(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).split()
 
 
 def likely_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -109,7 +112,7 @@ def differ_by_one_letter(name: str, other: str) -> bool:
     >>> differ_by_one_letter("knive", "Knife"), differ_by_one_letter("cs.AI", "cs.AR")
     (True, False)
     """
-    words, others = (re.split(r"([\W\d_]+)", compared_name(text)) for text in (name, other))
+    words, others = (re.split(r"([\W\d_]+)", " ".join(_words(text))) for text in (name, other))
     pairs = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
     if len(words) != len(others) or len(pairs) != 1 or not "".join(pairs[0]).isalpha():
         return False
@@ -120,6 +123,37 @@ def differ_by_one_letter(name: str, other: str) -> bool:
         or end == other_end[1:]
         or (end[:2] == other_end[1::-1] and end[2:] == other_end[2:])
     )
+
+
+def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
+    """Return each new name that differs from another name by one letter, and the first such name.
+
+    Only names are compared that are equal after at most one letter of each is omitted, because
+    there may be thousands.
+
+    >>> similar_names(["knive"], ["hats", "knife", "knive"])
+    {'knive': 'knife'}
+
+    Args:
+        new: New class names.
+        names: All class names.
+    """
+    by_part: dict[str, list[str]] = {}
+    for name in names:
+        for part in _one_letter_less(name):
+            by_part.setdefault(part, []).append(name)
+    found = {}
+    for name in sorted(new):
+        others = {other for part in _one_letter_less(name) for other in by_part.get(part, ())}
+        if close := [other for other in others if differ_by_one_letter(name, other)]:
+            found[name] = min(close)
+    return found
+
+
+def _one_letter_less(name: str) -> set[str]:
+    text = compared_name(name)
+    places = (place for place, letter in enumerate(text) if letter.isalpha())
+    return {text, *(text[:place] + text[place + 1 :] for place in places)}
 
 
 class FindsRows(Protocol):

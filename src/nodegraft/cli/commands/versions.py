@@ -46,7 +46,8 @@ def diff(
         ),
     ] = None,
     after: Annotated[
-        int | None, typer.Argument(help="Version number; by default the newest version.")
+        int | None,
+        typer.Argument(help="Version number; by default the waiting version, or the live one."),
     ] = None,
 ) -> Output[Diff]:
     """Show which predictions differ between two versions."""

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.base.errors import ParameterError
+
 Floats = NDArray[np.float64]
 
 
@@ -56,7 +58,12 @@ class KernelRidge:
         offsets = targets.mean(axis=0)
         system = np.exp((rows @ rows.T - 1.0) / width)
         system[np.diag_indices_from(system)] += penalty
-        factor, is_lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            factor, is_lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError as error:
+            raise ParameterError(
+                f"The regression has no solution with penalty={penalty}: raise it."
+            ) from error
         coefficients = cho_solve((factor, is_lower), targets - offsets, check_finite=False)
         inverse, _ = lapack.dpotri(factor, lower=is_lower)
         left_out = targets - coefficients / np.diagonal(inverse)[:, None]

@@ -1,5 +1,6 @@
 """Model whose nodes may have any number of classes; its state is the labels."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -170,17 +171,18 @@ class MultiLabel:
             merged[name] = _in_hash_order(np.concatenate((merged[name], keys)))
         self._replace_labels(state, merged)
 
-    def remove_labels(self, labels: Mapping[str, Iterable[Key]]) -> None:
+    def remove_labels(self, labels: Labels) -> None:
         """Remove nodes from classes; their other classes stay. On an error nothing changes.
 
         Args:
-            labels: Known class -> keys of labels to remove. A class must keep at least one label.
+            labels: Known class -> keys of labels to remove, as in :meth:`fit`. A class must keep at
+                least one label.
         """
         state = self._fitted()
         merged = dict(state.labels)
-        for name, keys in labels.items():
+        for name, keys in keys_by_class(labels).items():
             own, removed = _of_class(state, name), several(keys, f"nodes of class {name!r}")
-            missing = set(removed).difference(own.tolist())
+            missing = sorted(set(removed).difference(own.tolist()), key=removed.index)
             if missing:
                 raise ClassNameError(
                     f"Nodes {listed(map(repr, missing))} are no labels of {name!r}."
@@ -370,7 +372,7 @@ class MultiLabel:
 
     def _probabilities(self, state: LabelState, graph: Graph, nodes: Sequence[Key]) -> Floats:
         solution = self._solution(state, graph)
-        rows, places = np.unique(graph.rows_of(nodes), return_inverse=True)
+        rows, places = np.unique(graph.targets_of(nodes), return_inverse=True)
         shares = np.zeros((rows.size, len(state.labels)))
         for start in range(0, rows.size, BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
@@ -403,10 +405,13 @@ def _by_key(graph: Graph, labels: Labels) -> dict[str, KeyArray]:
         listed_keys = several(members, f"nodes of class {class_name(name)!r}")
         if not listed_keys:
             raise ClassNameError(f"Class {name!r} has no nodes.")
-        graph.rows_of(listed_keys)  # This raises an error for missing keys.
+        graph.targets_of(listed_keys)  # This raises an error for keys that cannot be labelled.
         keys = key_array(listed_keys)
-        if np.unique(keys).size < keys.size:
-            raise ClassNameError(f"Class {name!r} lists a node twice.")
+        again = [key for key, count in Counter(keys.tolist()).items() if count > 1]
+        if again:
+            raise ClassNameError(
+                f"Class {name!r} lists a node twice: {listed(map(repr, again))}. List it once."
+            )
         found[name] = _in_hash_order(keys)
     if not found:
         raise ClassNameError("No class given.")

@@ -52,9 +52,11 @@ def versions_to_compare(
     Args:
         before: Number of the earlier version; None for the live version or, if the later version is
             the live one, for the version that was live before it.
-        after: Number of the later version; None for the newest.
+        after: Number of the later version; None for the one that waits for review or, if none does,
+            for the live version.
     """
-    later = store.version(store.newest if after is None else after)
+    waiting = store.waiting() if after is None else None
+    later = waiting or store.version(store.live if after is None else after)
     if before is None:
         stack = live_versions(store.promotions())
         if later.number == stack[-1]:
