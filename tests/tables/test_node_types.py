@@ -132,7 +132,8 @@ def test_a_table_of_another_type_may_be_empty(tmp_path: Path) -> None:
     table = tmp_path / "users.csv"
     table.write_text("user_id,age\n")
     tags = {"product:has:tag": EDGES["product:has:tag"]}
-    for users in (str(table), {"user_id": [], "age": []}):
+    empty: dict[str, list[Any]] = {"user_id": [], "age": []}
+    for users in (str(table), empty):
         graph = read({**NODES, "user": users}, tags).graph
         assert graph.node_types == ("product", "user", "tag")
         assert graph.num_nodes == 10
