@@ -287,19 +287,19 @@ LINKS: dict[str, Callable[[str], Links]] = {
 
 def page_text(records: Sequence[Record]) -> str:
     """Return a table with a row for each graph and way; differences are paired by seed."""
-    found = {(one["graph"], one["way"], one["seed"]): one for one in records}
+    found = {(record["graph"], record["way"], record["seed"]): record for record in records}
     rows = []
     for graph, way in product(GRAPHS, WAYS):
-        some = [one for one in records if (one["graph"], one["way"]) == (graph, way)]
+        some = [record for record in records if (record["graph"], record["way"]) == (graph, way)]
         if not some:
             continue
-        first = [found[graph, "none", one["seed"]] for one in some]
+        first = [found[graph, "none", record["seed"]] for record in some]
         gains = [
             [own[part] - other[part] for own, other in zip(some, first, strict=True)]
             for part in ("all", "known", "new")
         ]
         cells = ["–"] * 3 if way == "none" else [percent(gain, signed=True) for gain in gains]
-        mean = f"{100 * np.mean([one['all'] for one in some]):.1f}"
+        mean = f"{100 * np.mean([record['all'] for record in some]):.1f}"
         sizes = [f"{some[0][part]:,}" for part in ("nodes", "edges")]
         rows.append([graph, way, *sizes, str(len(some)), mean, *cells])
     heads = ["graph", "connecting nodes", "nodes", "edges", "seeds", "accuracy"]
