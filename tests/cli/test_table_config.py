@@ -85,7 +85,7 @@ def test_later_tables_may_have_other_columns(folder: Path) -> None:
         ("tables = 3\n", "has 'tables': its only section must be [tables]"),
         ('[table]\nkey = "id"\n', "has 'table': its only section must be [tables]"),
         ("[tables]\ntext = [1]\n", "text has a value of the wrong type: [1]"),
-        ("[tables]\nkey = ['id']\n", "key has a value of the wrong type: ['id']"),
+        ("[tables]\nsource = ['id']\n", "source has a value of the wrong type: ['id']"),
         ("[tables]\nmin_documents = true\n", "min_documents has a value of the wrong type: True"),
     ],
 )

@@ -35,6 +35,7 @@ from nodegraft.cli.render.versions import creation_line, report_fields, report_t
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line
+from nodegraft.graph.node_types import KEY
 
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
@@ -176,7 +177,9 @@ def init(
     with store:
         value, text = _created_store(store, tables)
     if new_config:
-        TableConfig.write(new_config, values | {"key_type": columns["key_type"]})
+        keys = values["key"] or [KEY]
+        key = keys[0] if isinstance(keys, list) and len(keys) == 1 else keys
+        TableConfig.write(new_config, values | {"key": key, "key_type": columns["key_type"]})
         text = (*text, line(f"Wrote {new_config}."))
     quoted = shlex.quote(str(place))
     hints = (
