@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.graph.node_types import KEY
 
 if TYPE_CHECKING:
     from nodegraft.store.intent import Intent
+
+KEY = "key"
+"""Default name of the column with node keys."""
 
 INTENT_FIELDS = ("note", "override", "promote")
 

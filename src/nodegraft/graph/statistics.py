@@ -60,8 +60,9 @@ def homophily_of_members(members: IntArray, classes: IntArray) -> Homophily:
 
     A node with :math:`k` labelled members counts like :math:`k - 1` edges: a tree that joins them.
 
-    >>> homophily_of_members(np.array([7, 7, 8, 8, 8]), np.array([0, 0, 1, 1, 0]))[:2]
-    (3, 0.5555555555555556)
+    >>> found = homophily_of_members(np.array([7, 7, 8, 8, 8]), np.array([0, 0, 1, 1, 0]))
+    >>> found.pairs, round(found.same, 3)
+    (3, 0.556)
 
     Args:
         members: For each labelled node, the row of the node that it is linked to.

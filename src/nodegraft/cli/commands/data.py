@@ -14,6 +14,7 @@ from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import make_version, preview_tables
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
 from nodegraft.cli.options import (
+    KEY,
     AuthorOptions,
     ChangeOptions,
     ClassTable,
@@ -35,7 +36,6 @@ from nodegraft.cli.render.versions import creation_line, report_fields, report_t
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line
-from nodegraft.graph.node_types import KEY
 
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
