@@ -109,7 +109,7 @@ def read_tables(
 
     Nodes may have several types: give a node table for each type, and an edge table for each edge
     type. Nodes of the first type are classified and may have labels; the others connect them
-    (:mod:`nodegraft.tables.typed`). Node 17 of type ``user`` then has the key ``user:17``, and its
+    (``nodegraft.tables.typed``). Node 17 of type ``user`` then has the key ``user:17``, and its
     column ``age`` is named ``user:age``. Types without features need no table.
 
     Args:

@@ -70,7 +70,7 @@ class FeatureRecipe:
 
     node_types: tuple[str, ...] = ()
     """Names of the node types, the classified one first; empty if there is only one. Columns of
-    other types are called ``type:column`` (:mod:`nodegraft.tables.typed`)."""
+    other types are called ``type:column`` (``nodegraft.tables.typed``)."""
 
     @classmethod
     def fit(
