@@ -306,7 +306,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
                 nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
         names = [tuple(task) for task in self.tasks_ if task]
         tasks = torch.split(self.prototypes_, [len(task) for task in names])
-        shares = torch.full((len(tasks),), 1 / len(tasks))
+        shares = self.prototypes_.new_full((len(tasks),), 1 / len(tasks))
         if self.tla != "off":
             shares = network.weigh_tasks(tasks)
         return Attention(nodes, tuple(zip(names, shares.tolist(), strict=True)))

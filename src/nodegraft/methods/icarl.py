@@ -73,8 +73,9 @@ class ICaRL(Classifying):
         old_scores = self._answers(view, rows)
 
         def loss(scores: Tensor) -> Tensor:
-            distillation = distillation_loss(scores[:, :known], old_scores, self.temperature)
-            return F.cross_entropy(scores, targets) + distillation
+            teacher, own = (part.to(scores.device) for part in (old_scores, targets))
+            distillation = distillation_loss(scores[:, :known], teacher, self.temperature)
+            return F.cross_entropy(scores, own) + distillation
 
         self.train_on(self.grown(support), view, rows, loss, self.steps)
         self._keep(view, exemplars, support)

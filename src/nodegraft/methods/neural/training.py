@@ -15,6 +15,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, device_of, placed, to_tensor
 from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
@@ -55,6 +56,9 @@ class Pretraining:
     balanced: bool = False
     """Whether all classes, instead of all labels, have equal weight in the loss."""
 
+    device: torch.device = CPU
+    """Device of training; afterwards, the encoder is back on its own device."""
+
     def __call__(
         self,
         encoder: Encoder,
@@ -73,6 +77,20 @@ class Pretraining:
             Weights of the trained classifier, one row per base class.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
+        with placed(encoder, self.device):
+            best_state = self._best_state(encoder, view, train, held_out, seeds, listener)
+            encoder.load_state_dict({name: best_state[name] for name in encoder.state_dict()})
+        return best_state[HEAD].to(device_of(encoder))
+
+    def _best_state(
+        self,
+        encoder: Encoder,
+        view: GraphView,
+        train: NodeLabels,
+        held_out: NodeLabels,
+        seeds: Seeds,
+        listener: Listener,
+    ) -> dict[str, Tensor]:
         trainer = FullBatchTrainer(self, encoder, view, train, seeds)
         evaluated = held_out if held_out.num_nodes else train
         best, best_state = (-1.0, 0.0), trainer.state()
@@ -88,9 +106,7 @@ class Pretraining:
                 best_state = trainer.state()
             if waited > self.patience:
                 break
-        head = best_state.pop(HEAD)
-        encoder.load_state_dict(best_state)
-        return head
+        return best_state
 
 
 class FullBatchTrainer:
@@ -114,8 +130,10 @@ class FullBatchTrainer:
     ) -> None:
         self.encoder, self.view, self.dropout = encoder, view, settings.dropout
         self.classes = train.classes
-        self.head = nn.Parameter(torch.empty(len(train), encoder.size))
-        nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
+        self.device = device_of(encoder)
+        head = torch.empty(len(train), encoder.size, device=CPU)
+        nn.init.xavier_uniform_(head, generator=seeds.torch_generator("head"))
+        self.head = nn.Parameter(head.to(self.device))
         self.generator = seeds.generator("dropout")
         self.neighbourhood = view.full_batch(encoder.hops)
         self.train = self._examples(train)
@@ -125,8 +143,8 @@ class FullBatchTrainer:
         )
 
     def _examples(self, labelled: NodeLabels) -> tuple[Tensor, Tensor]:
-        positions = torch.from_numpy(self.view.positions(labelled.rows()))
-        return positions, torch.from_numpy(labelled.targets(self.classes))
+        positions = to_tensor(self.view.positions(labelled.rows()), self.device)
+        return positions, to_tensor(labelled.targets(self.classes), self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Return a copy of all weights by name; the classifier's weights have the name ``HEAD``."""
@@ -182,6 +200,9 @@ class MetaTraining:
     rehearse: Callable[[Any, list[Session]], float] | None = None
     """Function that computes the accuracy of a rehearsal; None uses :func:`rehearsal_accuracy`."""
 
+    device: torch.device = CPU
+    """Device of training; afterwards, the network is back on its own device."""
+
     def __call__(
         self,
         network: Learner[Any],
@@ -197,6 +218,17 @@ class MetaTraining:
             rehearsal: Sessions that add the validation classes; None without such classes.
             listener: Listener that receives progress events, with the metrics of the last check.
         """
+        with placed(network, self.device):
+            self._train(network, view, episodes, rehearsal, listener)
+
+    def _train(
+        self,
+        network: Learner[Any],
+        view: GraphView,
+        episodes: Iterator[Episode],
+        rehearsal: Sessions | None,
+        listener: Listener,
+    ) -> None:
         optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy
         sessions = [] if rehearsal is None else list(rehearsal)
@@ -282,5 +314,5 @@ def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> f
         scores: Scores: one row for each of ``query.rows()``, one column for each name.
         names: Class names, in the order of the columns.
     """
-    predicted = scores.argmax(dim=1).numpy()
+    predicted = scores.argmax(dim=1).cpu().numpy()
     return float(np.mean(recalls(query.targets(names), predicted, len(names))))

@@ -13,6 +13,7 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
@@ -97,6 +98,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             patience=self.patience,
+            device=training_device(self.device),
         )
 
     def network(self) -> Network:
@@ -104,7 +106,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         features = next(iter(self.network_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
-            encoder.column_weights = torch.ones(features)
+            encoder.column_weights = torch.ones(features, device=CPU)
         network = self.new_network(encoder)
         network.load_state_dict(self.network_)
         return network

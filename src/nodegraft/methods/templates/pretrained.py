@@ -23,6 +23,7 @@ from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
@@ -60,6 +61,10 @@ class Pretrained(Hooks):
     """Whether sparse feature columns are weighted by inverse document frequency, relative to its
     mean over columns. Frequencies are counted over the nodes visible in pre-training."""
 
+    device: Device = "auto"
+    """Device of training: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA if PyTorch has a CUDA
+    device. Predictions run on the CPU. CUDA was never tested on hardware."""
+
     def new_encoder(self, features: int) -> Encoder:
         """Return an encoder with initial weights; override this for another encoder.
 
@@ -91,6 +96,7 @@ class Pretrained(Hooks):
             dropout=self.dropout,
             patience=self.patience,
             max_epochs=self.max_epochs,
+            device=training_device(self.device),
         )
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
@@ -123,7 +129,7 @@ class Encoding(Pretrained):
         features = next(iter(self.encoder_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
-            encoder.column_weights = torch.ones(features)
+            encoder.column_weights = torch.ones(features, device=CPU)
         encoder.load_state_dict(self.encoder_)
         return encoder
 
