@@ -385,13 +385,21 @@ class GraphView:
 
     def _require_memory(self) -> None:
         """Raise GraphTooLargeError if the whole graph's features, A and S do not fit in memory."""
+        needed, available = self._full_batch_bytes(), available_bytes()
+        if available is not None and needed > available:
+            raise GraphTooLargeError(needed, available)
+
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether :meth:`full_batch` needs no more memory than is available."""
         available = available_bytes()
+        return available is None or self._full_batch_bytes() <= available
+
+    def _full_batch_bytes(self) -> int:
         entries = self._adjacency.indices
         numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)
         visible = int(numbers * self.num_nodes / max(len(self._store.keys), 1))
-        needed = 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
-        if available is not None and needed > available:
-            raise GraphTooLargeError(needed, available)
+        return 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
         """Return the neighbourhood that a network needs to embed these rows.
@@ -403,12 +411,16 @@ class GraphView:
         nodes: IntArray = self.positions(rows)
         slices: list[Operator] = []
         rings = [nodes]
-        for _ in range(hops):
-            matrix, nodes = self._cache.spreading.hop(nodes)
+        for number in range(hops):
+            matrix, nodes = self._hop(nodes, number, hops)
             slices.append(Operator(matrix))
             rings.append(nodes)
         features = Operator(self._features_at(nodes))
         return Neighbourhood(features, tuple(reversed(slices)), tuple(reversed(rings)))
+
+    def _hop(self, nodes: IntArray, number: int, hops: int) -> tuple["csr_array[Any]", IntArray]:
+        """Return rows of S and the nodes of their columns; hop 0 is that of the given rows."""
+        return self._cache.spreading.hop(nodes)
 
     def _features_at(self, positions: IntArray) -> Matrix:
         return self.features(self._at(positions))

@@ -160,6 +160,30 @@ class GrownAdjacency(Adjacency):
         entries = self.entries_of(nodes)
         return self.degrees(nodes), entries.columns, entries.weights
 
+    def neighbours_at(
+        self, nodes: IntArray, counts: IntArray, slots: IntArray
+    ) -> tuple[IntArray, Weights | None]:
+        """Return the neighbours at some positions of each node's list, and the edge weights.
+
+        Args:
+            nodes: Node numbers.
+            counts: Number of neighbours to return for each node.
+            slots: Positions in the nodes' lists of neighbours, node by node.
+        """
+        is_apart = self._is_apart[nodes]
+        slot_is_apart = np.repeat(is_apart, counts)
+        parts = (
+            self.base.neighbours_at(nodes[~is_apart], counts[~is_apart], slots[~slot_is_apart]),
+            self.apart.neighbours_at(
+                self._places_apart(nodes[is_apart]), counts[is_apart], slots[slot_is_apart]
+            ),
+        )
+        neighbours, weights = (
+            None if theirs is None or own is None else _interleave(slot_is_apart, theirs, own)
+            for theirs, own in zip(*parts, strict=True)
+        )
+        return neighbours, weights  # type: ignore[return-value]
+
     def entries_of(self, nodes: IntArray) -> Entries:
         """Return all entries of the given nodes.
 
