@@ -43,7 +43,7 @@ class SampledView(GraphView):
         """Return another view that is sampled in the same way."""
         return SampledView(view, self.batch, self.fan_out, self._seed, self._epoch)
 
-    def batches(self, rows: IntArray) -> Iterator[NDArray[np.int64]]:
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Yield rows in batches of at most :attr:`batch` rows; a single batch if there are none."""
         for start in range(0, max(rows.size, 1), self.batch):
             yield rows[start : start + self.batch]

@@ -20,7 +20,14 @@ from nodegraft.graph.cache import ViewCache
 from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.disk.mapped import MappedStore
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, Rows, row_numbers
+from nodegraft.graph.edges.matrix import (
+    FloatArray,
+    IntArray,
+    Matrix,
+    Rows,
+    index_type,
+    row_numbers,
+)
 from nodegraft.graph.edges.operator import Neighbourhood, Operator
 from nodegraft.graph.growth.growing import Growth
 from nodegraft.graph.growth.stacked import holds_sparse, num_stored, some_rows
@@ -396,10 +403,11 @@ class GraphView:
         return available is None or self._full_batch_bytes() <= available
 
     def _full_batch_bytes(self) -> int:
-        entries = self._adjacency.indices
+        entries = 2 * self._adjacency.num_edges
         numbers = num_stored(self._store.feature_matrix) * (1 + self.has_sparse_features)
         visible = int(numbers * self.num_nodes / max(len(self._store.keys), 1))
-        return 4 * visible + 2 * (4 + entries.itemsize) * (entries.size + self.num_nodes)
+        number = np.dtype(index_type(max(entries, self.num_nodes))).itemsize
+        return 4 * visible + 2 * (4 + number) * (entries + self.num_nodes)
 
     def neighbourhood(self, rows: IntArray, hops: int) -> Neighbourhood:
         """Return the neighbourhood that a network needs to embed these rows.

@@ -229,7 +229,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         draws: np.random.Generator,
     ) -> None:
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
-        self.training(self.adapt_steps)(network, view, episodes)
+        self.training(self.adapt_steps)(network, self.for_training(view), episodes)
 
     def _take(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> None:
         self.network_ = network.state_dict()
@@ -237,8 +237,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     @torch.no_grad()
     def _prototypes(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> Tensor:
+        own = self.for_embedding(view)
         prototypes = [
-            network.prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
+            network.prototypes(own, task, few_shot=place > 0) for place, task in enumerate(tasks)
         ]
         return torch.cat(prototypes)
 

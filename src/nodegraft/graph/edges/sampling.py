@@ -117,13 +117,13 @@ def sampled_slots(
     Returns:
         Number of positions of each node, and the positions node by node, ascending for each.
     """
-    degrees = degrees.astype(np.int64)
-    counts = degrees if fan_out == ALL else np.minimum(degrees, fan_out)
+    limits = degrees.astype(np.int64)
+    counts = limits if fan_out == ALL else np.minimum(limits, fan_out)
     starts = np.cumsum(counts) - counts
     slots = np.arange(counts.sum()) - np.repeat(starts, counts)
-    many = np.flatnonzero(degrees > counts)
+    many = np.flatnonzero(limits > counts)
     if many.size and fan_out:
-        draws = _distinct_draws(degrees[many], nodes[many].astype(np.uint64), fan_out, key)
+        draws = _distinct_draws(limits[many], nodes[many].astype(np.uint64), fan_out, key)
         slots[starts[many][:, None] + np.arange(fan_out)] = draws
     return counts, slots
 

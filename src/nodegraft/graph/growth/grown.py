@@ -172,17 +172,15 @@ class GrownAdjacency(Adjacency):
         """
         is_apart = self._is_apart[nodes]
         slot_is_apart = np.repeat(is_apart, counts)
-        parts = (
-            self.base.neighbours_at(nodes[~is_apart], counts[~is_apart], slots[~slot_is_apart]),
-            self.apart.neighbours_at(
-                self._places_apart(nodes[is_apart]), counts[is_apart], slots[slot_is_apart]
-            ),
+        neighbours, weights = self.base.neighbours_at(
+            nodes[~is_apart], counts[~is_apart], slots[~slot_is_apart]
         )
-        neighbours, weights = (
-            None if theirs is None or own is None else _interleave(slot_is_apart, theirs, own)
-            for theirs, own in zip(*parts, strict=True)
+        own, own_weights = self.apart.neighbours_at(
+            self._places_apart(nodes[is_apart]), counts[is_apart], slots[slot_is_apart]
         )
-        return neighbours, weights  # type: ignore[return-value]
+        if weights is not None and own_weights is not None:
+            weights = _interleave(slot_is_apart, weights, own_weights)
+        return _interleave(slot_is_apart, neighbours, own), weights
 
     def entries_of(self, nodes: IntArray) -> Entries:
         """Return all entries of the given nodes.

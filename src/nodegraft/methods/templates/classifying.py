@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.device import CPU, placed, to_tensor, training_device
 from nodegraft.methods.neural.encoders import Encoder
@@ -71,7 +72,8 @@ class Finetuning:
     """Training with a fixed number of full-batch steps.
 
     There is no early stopping, because sessions have no held-out nodes. The neighbourhood of the
-    nodes is extracted once, so the cost of a step does not depend on the size of the graph.
+    nodes is extracted once, or sampled for each step, so the cost of a step does not depend on the
+    size of the graph.
     """
 
     steps: int
@@ -105,10 +107,12 @@ class Finetuning:
                 of training, to a loss.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
+        order = to_tensor(places, self.device)
         with placed(classifier, self.device):
-            order = to_tensor(places, self.device)
             optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
             for number in range(1, self.steps + 1):
+                if isinstance(view, SampledView):
+                    neighbourhood, _ = view.at(number).around(rows, classifier.hops)
                 optimiser.zero_grad()
                 scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)
                 value = loss(scores)
@@ -168,7 +172,7 @@ class Classifying(Encoding, Method):
             device=training_device(self.device),
         )
         generator = self.seeds.generator("session", str(len(self.classes_)))
-        finetune(classifier, view, rows, loss, generator, self.listener)
+        finetune(classifier, self.for_training(view), rows, loss, generator, self.listener)
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:

@@ -83,7 +83,8 @@ class Episodic(Pretrained, Method, Generic[Network]):
         self.pretrain(encoder, view, curriculum)
         network = self.new_network(encoder)
         train = self.training(self.episodes)
-        train(network, view, self.practice(curriculum), curriculum.rehearsal, self.listener)
+        own, practice = self.for_training(view), self.practice(curriculum)
+        train(network, own, practice, curriculum.rehearsal, self.listener)
         self.network_ = network.state_dict()
         return network
 
@@ -187,12 +188,13 @@ class Prototypical(Episodic[Prototypes]):
         """Pre-train the encoder, meta-train the network, then compute prototypes."""
         network = self.practised(view, curriculum)
         with torch.no_grad():
-            self.prototypes_ = network.learn(view, curriculum.train, None)
+            self.prototypes_ = network.learn(self.for_embedding(view), curriculum.train, None)
 
     @torch.no_grad()
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Add a prototype for each new class."""
-        self.prototypes_ = self.network().learn(view, support, self.prototypes_)
+        own = self.for_embedding(view)
+        self.prototypes_ = self.network().learn(own, support, self.prototypes_)
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural import attention
+from nodegraft.methods.neural.batches import seed_batches
 from nodegraft.methods.neural.device import CPU, device_of, to_tensor
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
@@ -165,25 +166,30 @@ class WeightedPrototypeLearner(PrototypeLearner):
         # for the attention would cost more than it saves.
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
-        neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
-        embeddings = self.encoder(neighbourhood, dropout, self._noise)
-        positions = to_tensor(inside, embeddings.device)
-        *supported, queried = torch.split(positions, [part.size for part in parts])
         attended = [self.uses_attention(few) for few in few_shot]
-        raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
+        batches = []
+        for rows in seed_batches(view, np.concatenate(parts)):
+            neighbourhood, inside = view.around(rows, self.encoder.hops)
+            embeddings = self.encoder(neighbourhood, dropout, self._noise)
+            places = to_tensor(inside, embeddings.device)
+            raw = self.node_attention(neighbourhood) if any(attended) else embeddings[:, 0]
+            batches.append((embeddings[places], raw[places]))
+        sizes = [part.size for part in parts]
+        *supported, queried = torch.split(torch.cat([some for some, _ in batches]), sizes)
+        scores = torch.split(torch.cat([some for _, some in batches]), sizes)
         prototypes: list[Tensor] = []
         node_weights: list[Tensor] = []
-        for task, places, uses_attention in zip(tasks, supported, attended, strict=True):
-            targets = to_tensor(task.targets(task.classes), embeddings.device)
-            if uses_attention:
-                weights = self._normalised(view, task, raw[places])
+        for task, vectors, score, uses in zip(
+            tasks, supported, scores[: len(tasks)], attended, strict=True
+        ):
+            targets = to_tensor(task.targets(task.classes), vectors.device)
+            if uses:
+                weights = self._normalised(view, task, score)
                 node_weights.append(weights)
-                prototypes.append(
-                    attention.weighted_means(embeddings[places], weights, targets, len(task))
-                )
+                prototypes.append(attention.weighted_means(vectors, weights, targets, len(task)))
             else:
-                prototypes.append(class_means(embeddings[places], targets, len(task)))
-        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
+                prototypes.append(class_means(vectors, targets, len(task)))
+        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), queried)
 
 
 @dataclass(frozen=True)
