@@ -118,10 +118,8 @@ def refuse_other_types(keys: KeyArray, types: Sequence[str]) -> None:
 
     Args:
         keys: Keys of nodes.
-        types: All node types; the first is classified. Empty if the graph has only one.
+        types: All node types; the first is classified.
     """
-    if len(types) < 2:
-        return
     others = keys[type_numbers(keys, types) > 0]
     if others.size:
         raise DataError(

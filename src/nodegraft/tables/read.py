@@ -214,7 +214,7 @@ def read_tables(
             findings += label_findings
     raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
-    sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
+    sizes = len(keys), graph.num_edges_of_all_types, graph.num_features
     report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
