@@ -70,10 +70,6 @@ class Ancestors:
         >>> ancestors = Ancestors.of(["caps", "boots"], ClassTree({"boots": "shoes"}))
         >>> ancestors.names, ancestors.up.tolist(), ancestors.depths.tolist()
         (('caps', 'boots', 'shoes'), [-1, 2, -1], [0, 1, 0])
-
-        Args:
-            classes: Names of the classes, in the order of their scores.
-            tree: Parents of the classes.
         """
         parents = list(dict.fromkeys(name for own in classes for name in tree.path(own)[1:]))
         place = {name: len(classes) + number for number, name in enumerate(parents)}
@@ -125,8 +121,6 @@ def back_off(
         probabilities: Calibrated probability of each class: nodes x classes.
         best: Column of each node's most probable class.
         known: P(the node belongs to any known class); NaN without an estimate.
-        world: Whether nodes may belong to unknown classes.
-        ancestors: Places of the classes and their ancestors.
         min_confidence: The least confidence of an answer; None to answer with a class always.
     """
     nodes = np.arange(len(probabilities))
@@ -179,7 +173,6 @@ def measure(best: Ints, answers: Ints | None, targets: Ints, ancestors: Ancestor
         best: Column of each node's most probable class.
         answers: Place of each node's answer; None if the method cannot back off.
         targets: Column of each node's class.
-        ancestors: Places of the classes and their ancestors.
     """
     coverage = accuracy = None
     if answers is not None:

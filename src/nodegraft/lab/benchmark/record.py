@@ -159,7 +159,6 @@ def make_record(
     """Make the record of a finished run.
 
     Args:
-        protocol: Name of the protocol in records and tables.
         isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """
     parameters, default = method.parameters, method.defaults
