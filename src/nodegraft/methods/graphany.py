@@ -110,7 +110,7 @@ class GraphAny(Derived[channels.Floats]):
     def derive(self, view: GraphView) -> channels.Floats:
         """Predict all visible nodes by each channel, and combine the predictions."""
         labels = self.labels_.on(view, self.kept_labels)
-        counts = label_counts(labels)
+        counts = np.array([*labels.counts().values()])
         weights = [
             rows.T @ channels.least_squares(gram(rows), counts, self.penalty)
             for rows in channels.channel_rows(view, view.positions(labels.rows()))
@@ -135,7 +135,7 @@ class GraphAny(Derived[channels.Floats]):
     def _train(self, mixer: "Mixer", view: GraphView, labels: NodeLabels) -> None:
         draws = self.seeds.generator("references")
         noise = self.seeds.generator("dropout")
-        rows, counts = labels.rows(), label_counts(labels)
+        rows, counts = labels.rows(), np.array([*labels.counts().values()])
         products = [gram(own) for own in channels.channel_rows(view, view.positions(rows))]
         targets = torch.from_numpy(np.repeat(np.arange(counts.size), counts))
         shots = np.minimum(self.references, np.maximum(counts - 1, 1))
@@ -203,8 +203,3 @@ class Mixer(nn.Module):
         hidden = self.normalise(self.first(similarity).relu())
         hidden = apply_dropout(hidden, self.dropout, noise)
         return torch.softmax(self.last(hidden) / self.temperature, dim=1)
-
-
-def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class."""
-    return np.array([rows.size for rows in labels.values()], dtype=np.int64)

@@ -7,8 +7,8 @@ confidence without it. Scores do not use the tree.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,10 +160,6 @@ class TreeMeasures:
 
     ancestor_accuracy: float | None
     """Share of answers that are the class of the node or an ancestor of it; None without one."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the measures as plain JSON."""
-        return asdict(self)
 
 
 def measure(best: Ints, answers: Ints | None, targets: Ints, ancestors: Ancestors) -> TreeMeasures:

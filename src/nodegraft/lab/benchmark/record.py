@@ -183,7 +183,7 @@ def make_record(
         "default_setting": asdict(dataset.setting),
         "hashes": {"dataset": dataset.content_hash, "split": stream.split.content_hash},
         "sealed": isolation is not None,
-        "isolation": None if isolation is None else isolation.to_json(),
+        "isolation": None if isolation is None else asdict(isolation),
         "source": code_of(method),
         "versions": {
             "python": platform.python_version(),
