@@ -62,7 +62,7 @@ def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str,
 
     Each is a dict with the keys of these nodes as ``through``; it is empty if nodes have one type.
     """
-    if len(view.node_types) < 2:
+    if not view.has_several_types:
         return [{} for _ in labels]
     near = view.neighbours([row])[1]
     own = near[type_numbers(view.key_array_of(near), view.node_types) > 0]
