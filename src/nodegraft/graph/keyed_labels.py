@@ -88,20 +88,6 @@ class KeyedLabels(Mapping[str, KeyArray]):
     def __len__(self) -> int:
         return len(self._keys)
 
-    def equals(self, other: "KeyedLabels") -> bool:
-        """Return whether other labels have equal classes and keys in the same order.
-
-        >>> KeyedLabels({"a": np.array([1])}).equals(KeyedLabels({"a": np.array([1])}))
-        True
-
-        Args:
-            other: Labels to compare with.
-        """
-        if list(self) != list(other):
-            return False
-        pairs = zip(self.values(), other.values(), strict=True)
-        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
-
     @property
     def num_nodes(self) -> int:
         """Number of labelled nodes."""
@@ -195,13 +181,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     def __eq__(self, other: object) -> bool:
         """Return whether classes and keys are equal, in the same order."""
-        return isinstance(other, KeyedLabels) and self._listed() == other._listed()
+        if not isinstance(other, KeyedLabels) or list(self) != list(other):
+            return False
+        pairs = zip(self.values(), other.values(), strict=True)
+        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
     def __hash__(self) -> int:
-        return hash(tuple((name, tuple(keys)) for name, keys in self._listed()))
-
-    def _listed(self) -> list[tuple[str, list[Any]]]:
-        return [(name, keys.tolist()) for name, keys in self.items()]
+        return hash(tuple((name, tuple(keys.tolist())) for name, keys in self.items()))
 
     def __repr__(self) -> str:
         return f"KeyedLabels({len(self)} classes, {self.num_nodes:,} nodes)"
