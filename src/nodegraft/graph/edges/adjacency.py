@@ -17,6 +17,8 @@ from nodegraft.graph.edges.entries import (
     compressed,
     narrowed,
     normalised_values,
+    row_offsets,
+    weights_of,
     with_loops,
 )
 from nodegraft.graph.edges.matrix import (
@@ -178,9 +180,7 @@ class Adjacency:
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the number of neighbours of each given node, and the neighbours, node by node."""
-        counts, places = self._places(nodes)
-        neighbours = self.indices[places]
-        self._check_nodes(neighbours)
+        counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
@@ -222,21 +222,14 @@ class Adjacency:
         Args:
             nodes: Node numbers, ascending.
         """
-        counts, places = self._places(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
-        targets = self.indices[places]
-        self._check_nodes(targets)
-        columns = position[targets]
-        inside = columns >= 0
-        owner = np.repeat(np.arange(nodes.size), counts)[inside]
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
-        entries = places[inside]
-        weights = None if self.weights is None else self.weights[entries]
-        directions = None if self.directions is None else self.directions[entries]
+        entries = self.entries_of(nodes)
+        columns = position[entries.columns]
+        inside = entries._replace(columns=columns).select(columns >= 0)
+        ends = row_offsets(inside.rows, nodes.size).astype(self.indptr.dtype)
         counted = None if self.counted is None else self.counted[nodes]
-        ends = indptr.astype(self.indptr.dtype)
-        return Adjacency(ends, columns[inside], weights, directions, counted)
+        return Adjacency(ends, inside.columns, inside.weights, inside.directions, counted)
 
     def counting_all(self) -> "Adjacency":
         """Return a copy whose subgraphs are normalised by the degrees of the whole graph."""
@@ -280,34 +273,37 @@ class Adjacency:
         return replace(self, indptr=ends, indices=self.indices.astype(kind, copy=False))
 
     def _rebuilt(self, place: IntArray, num_nodes: int, is_kept: NDArray[np.bool_]) -> "Adjacency":
-        rows, columns, weights, directions = self.entries()
-        edges = np.flatnonzero(rows < columns)[is_kept]
+        entries = self.entries()
+        once = np.flatnonzero(entries.rows < entries.columns)
+        source, target, weights, directions = entries.select(once[is_kept])
         return Adjacency.from_edges(
-            place[rows[edges]],
-            place[columns[edges]],
-            num_nodes,
-            weights=None if weights is None else weights[edges],
-            directions=None if directions is None else directions[edges],
+            place[source], place[target], num_nodes, weights=weights, directions=directions
         )
 
     def along(
-        self, direction: Directions | np.uint8, nodes: IntArray | None = None
+        self,
+        direction: np.uint8 | None,
+        nodes: IntArray | None = None,
+        *,
+        weighted: bool = False,
     ) -> "csr_array[Any]":
         """Return a matrix with 1 for each edge in one direction, otherwise 0.
 
         Args:
             direction: ``OUT`` for edges that lead from the row to the column, ``IN`` for edges that
-                lead from the column to the row.
+                lead from the column to the row; edges without a direction do neither. None for all
+                edges.
             nodes: Node number of each row of the matrix; None for all nodes.
+            weighted: Whether the matrix has the weight of each edge instead of 1.
         """
         rows = np.arange(self.num_nodes) if nodes is None else nodes
-        owner, columns, _, directions = self.entries_of(rows)
-        is_along = np.zeros(owner.size, dtype=bool)
-        if directions is not None:
-            is_along = (directions & direction) > 0
-        ones = np.ones(int(is_along.sum()), dtype=np.float32)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[is_along], minlength=rows.size))))
-        return csr_array((ones, columns[is_along], ends), shape=(rows.size, self.num_nodes))
+        entries = self.entries_of(rows)
+        if direction is not None:
+            flags = np.uint8(0) if entries.directions is None else entries.directions
+            entries = entries.select(np.broadcast_to(flags & direction > 0, entries.rows.shape))
+        values = weights_of(entries if weighted else entries._replace(weights=None))
+        ends = row_offsets(entries.rows, rows.size)
+        return csr_array((values, entries.columns, ends), shape=(rows.size, self.num_nodes))
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":

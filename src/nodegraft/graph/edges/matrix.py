@@ -6,7 +6,7 @@ checked before use, but only for those rows that are read. Arrays in memory are 
 they have no :data:`ORIGIN`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -215,6 +215,31 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
         entries = matrix.data * weights[matrix.indices], matrix.indices, matrix.indptr
         return csr_array(entries, shape=matrix.shape)
     return np.asarray(matrix * weights)
+
+
+CSR = ("data", "indices", "indptr")
+"""Names of the arrays of a CSR matrix."""
+
+
+def csr_arrays(matrix: "csr_array[Any]") -> dict[str, NDArray[Any]]:
+    """Return the arrays of a CSR matrix by name."""
+    return {part: getattr(matrix, part) for part in CSR}
+
+
+def from_csr_arrays(
+    arrays: Mapping[str, NDArray[Any]], columns: int, prefix: str = ""
+) -> "csr_array[Any]":
+    """Create a CSR matrix from its arrays; raise ValueError if they do not fit each other.
+
+    Args:
+        arrays: Result of :func:`csr_arrays`.
+        columns: Number of columns.
+        prefix: Text before the name of each array.
+    """
+    data, indices, indptr = (arrays[prefix + part] for part in CSR)
+    matrix = csr_array((data, indices, indptr), shape=(indptr.size - 1, columns))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def nbytes(matrix: Matrix) -> int:
