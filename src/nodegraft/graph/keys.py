@@ -242,7 +242,12 @@ def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
         keys: Keys, all text or all integers (below 2**63); others raise DataError.
     """
     listed = _in_order(keys)
-    array = np.asarray(listed)
+    try:
+        array = np.asarray(listed)
+    except ValueError:  # NumPy raises it for lists of different lengths.
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise DataError("Node keys must be all text or all integers, not lists.")
     if array.size == 0:
         return array.astype(np.int64)
     if np.issubdtype(array.dtype, np.integer):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keys import Key, KeyArray
 
 SEPARATOR = ":"
@@ -109,6 +110,7 @@ def key_column(key: str | Mapping[str, str], types: Sequence[str]) -> str:
         key: Column of all tables, or a mapping from node type to column.
         types: All node types; the first is classified. Empty if there is only one.
     """
+    validate_value("key", key, str | Mapping[str, str] if types else str)
     return key if isinstance(key, str) else key.get(types[0], KEY)
 
 

@@ -19,7 +19,7 @@ from nodegraft.base.errors import DataError, MissingColumnError, ParameterError
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.node_types import KEY, SEPARATOR, qualified, type_of
+from nodegraft.graph.node_types import KEY, SEPARATOR, key_column, qualified, type_of
 from nodegraft.tables.columns import Source, SourceTable, is_text, read_source
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, read_edges
@@ -104,6 +104,8 @@ class TypedReader:
     ) -> None:
         self._types, self._columns, self._delimiter = tuple(types), columns, delimiter
         self._texts = texts
+        self.key = key_column(key, types)
+        """Column of the joined table with keys."""
         self._keys = dict.fromkeys(types, key) if isinstance(key, str) else dict(key)
         self._refuse_unknown("key", self._keys)
 
@@ -113,11 +115,6 @@ class TypedReader:
             raise ParameterError(
                 f"{what} has the node type {unknown!r}; there are {', '.join(self._types)}."
             )
-
-    @property
-    def key(self) -> str:
-        """Column of the joined table with keys."""
-        return self._key_of(self._types[0])
 
     def read(
         self,
@@ -168,12 +165,9 @@ class TypedReader:
         joined = SourceTable.joined([empty, *read.values()], NODES).with_missing(absent)
         return TypedTables(self._types, joined, numbers, linked, tuple(findings))
 
-    def _key_of(self, name: str) -> str:
-        return self._keys.get(name, KEY)
-
     def _nodes(self, name: str, source: Source) -> tuple[SourceTable, list[Finding]]:
         """Return a node table with the keys and columns of the joined table."""
-        key = self._key_of(name)
+        key = self._keys.get(name, KEY)
         prefix = qualified("", name, self._types)
         texts = [text.removeprefix(prefix) for text in self._texts if text.startswith(prefix)]
         what = f"nodes of type {name}"
@@ -221,7 +215,7 @@ class TypedReader:
         """Return an edge table whose ends have the keys of the joined table, and its columns."""
         first, _, last = ends
         own = self._columns.ends
-        by_key = self._key_of(first), self._key_of(last)
+        by_key = self._keys.get(first, KEY), self._keys.get(last, KEY)
         what = f"edges {SEPARATOR.join(ends)}"
         table = read_source(source, what, (*own, *by_key), self._delimiter)
         named = next(

@@ -19,7 +19,7 @@ from nodegraft.graph.edges.entries import (
     weights_of,
 )
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.keys import Key, NodeKeys, several
 
 Pairs: TypeAlias = Iterable[tuple[Key, Key]] | NDArray[Any]
 
@@ -146,12 +146,12 @@ def _checked(weights: Sequence[float] | NDArray[Any], edges: int) -> Weights:
 
 
 def _edge_rows(keys: NodeKeys, edges: Pairs) -> tuple[IntArray, IntArray]:
-    pairs = np.asarray(edges) if hasattr(edges, "__array__") else list(edges)
-    if isinstance(pairs, np.ndarray):
-        ends = keys.rows(_as_pairs(pairs).ravel())
+    if hasattr(edges, "__array__"):
+        ends = keys.rows(_as_pairs(np.asarray(edges)).ravel())
     else:
+        pairs = several(edges, "edges")
         for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise DataError(f"An edge is a pair of node keys, not {pair!r}.")
         ends = keys.rows([end for pair in pairs for end in pair])
     return ends[0::2], ends[1::2]
