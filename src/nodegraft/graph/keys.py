@@ -194,9 +194,6 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
     >>> key_hashes(np.array([7, 8])).tolist() == key_hashes(np.array([8, 7])).tolist()[::-1]
     True
-
-    Args:
-        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype == object:
         return text_hashes(key.encode() for key in keys)
@@ -226,7 +223,6 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
     True
 
     Args:
-        keys: Array of int64, or of objects that are text.
         seed: Seed of the random order; 0 for the order of :func:`key_hashes`.
     """
     hashes = key_hashes(keys)
@@ -266,9 +262,6 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
     >>> [array.tolist() for array in pack_keys(np.array(["ab", "c"], dtype=object)).values()]
     [[97, 98, 99], [2, 3]]
-
-    Args:
-        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype != object:
         return {"integers": keys}

@@ -133,10 +133,6 @@ def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
 
     >>> similar_names(["knive"], ["hats", "knife", "knive"])
     {'knive': 'knife'}
-
-    Args:
-        new: New class names.
-        names: All class names.
     """
     by_part: dict[str, list[str]] = {}
     for name in names:

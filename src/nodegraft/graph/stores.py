@@ -167,11 +167,8 @@ class MemoryStore(EdgesByKind):
         """Check that the numbers of keys, feature rows and nodes are equal, and create a store.
 
         Args:
-            keys: Keys of all nodes, in row order.
             features: Feature matrix with one row per node. Types other than float16 are converted
                 to float32; NaN and infinite values are refused.
-            edges: Mapping from edge type to its edges; at least one edge type.
-            recipe: Recipe that made the features from tables; None if there is none.
         """
         plain = _numbers(features)
         if not edges:

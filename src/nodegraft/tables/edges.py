@@ -65,11 +65,7 @@ class GivenEdges:
 
     @classmethod
     def joined(cls, parts: "Mapping[str, GivenEdges]") -> "GivenEdges":
-        """Return the edges of several tables as edges of as many types.
-
-        Args:
-            parts: Edges of one type each, by the name of the type.
-        """
+        """Return the edges of several tables as edges of as many types."""
         given = list(parts.values())
         sizes = [part.source.size for part in given]
         starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -90,11 +86,7 @@ class GivenEdges:
         )
 
     def adjacencies(self, num_nodes: int, directed: bool | Iterable[str]) -> dict[str, Adjacency]:
-        """Return an adjacency for each edge type.
-
-        Args:
-            directed: Whether edges have a direction; or the names of the directed edge types.
-        """
+        """Return an adjacency for each edge type."""
         one_way = kinds_with_direction(directed, self.kinds)
         return {
             name: by_rows(

@@ -49,11 +49,7 @@ class TypedTables:
     """Findings about keys in the node tables."""
 
     def edge_rows(self, keys: NodeKeys) -> GivenEdges:
-        """Return the valid edges of all tables.
-
-        Args:
-            keys: Keys of all nodes of the graph.
-        """
+        """Return the valid edges of all tables."""
         problems, parts = Problems(), dict[str, GivenEdges]()
         for name, (table, columns) in self.edges.items():
             with problems.collect():
@@ -62,11 +58,7 @@ class TypedTables:
         return GivenEdges.joined(parts) if parts else read_edges(None, _ENDS, keys)
 
     def with_features(self, columns: Iterable[str]) -> SourceTable:
-        """Return the nodes of those types that have any of the given columns.
-
-        Args:
-            columns: Columns that become features.
-        """
+        """Return the nodes of those types that have any of the given columns."""
         featured = [self.types.index(type_of(name, self.types)) for name in columns]
         return self.nodes.take(np.flatnonzero(np.isin(self.numbers, featured)))
 
@@ -126,8 +118,6 @@ class TypedReader:
         """Read all tables.
 
         Args:
-            nodes: Node tables by type.
-            edges: Edge tables by type.
             featured: Columns of an existing recipe; those of types without a table become missing
                 values.
             known: Keys of the graph that grows; None for a new graph.

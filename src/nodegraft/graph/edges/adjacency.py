@@ -79,9 +79,6 @@ class Adjacency:
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
 
         Args:
-            source: Node number of each edge's source.
-            target: Node number of each edge's target.
-            weights: Weight of each edge; None if all weights are 1.
             directions: Direction flags of each edge as seen from its source; None for undirected
                 edges.
         """
@@ -141,11 +138,7 @@ class Adjacency:
         return self.directions is not None
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of each given node.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        """Return the number of neighbours of each node in `nodes`; of every node if it is None."""
         if nodes is None:
             self.check_offsets()
             return np.diff(self.indptr)
@@ -155,11 +148,7 @@ class Adjacency:
         return stops - starts
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Return the sum of edge weights of each node, as normalisation uses it.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        """Return the sum of edge weights of each node in `nodes`; of every node if it is None."""
         if self.counted is None and self.weights is None:
             return self.degrees(nodes)
         counted = self._sums if self.counted is None else self.counted
@@ -333,8 +322,6 @@ class Adjacency:
         """Return consecutive rows of ``S``, with a column for every node.
 
         Args:
-            start: Number of the first row.
-            stop: Number of the last row plus one.
             roots: :math:`D^{-1/2}` of all nodes, from :meth:`inverse_roots`.
         """
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
@@ -349,11 +336,7 @@ class Adjacency:
         return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
 
     def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
-        r"""Return the diagonal of :math:`D^{-1/2}` as an array; ``D`` has the degrees of ``A + I``.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        r"""Return the diagonal of :math:`D^{-1/2}`, with the degrees of ``A + I``, for `nodes`."""
         roots: NDArray[np.float64] = 1.0 / np.sqrt(self.weighted_degrees(nodes) + 1.0)
         return roots.astype(np.float32)
 

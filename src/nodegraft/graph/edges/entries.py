@@ -166,8 +166,6 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
     ([0, 1, 2, 1, 4], [0, 3, 5])
 
     Args:
-        targets: Node number of each row.
-        counts: Number of neighbours of each row.
         neighbours: Neighbours of all rows, row by row and ascending within a row.
     """
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
@@ -192,7 +190,6 @@ def normalised_values(
     Args:
         columns: Column of each entry, as a position in ``roots``.
         roots: :math:`D^{-1/2}`: inverse square root of the degree of each column's node.
-        weights: Weight of each neighbour; None if all are 1.
     """
     # Use np.take, because it is twice as fast as indexing with an array.
     values: NDArray[np.float32] = np.take(roots, columns)

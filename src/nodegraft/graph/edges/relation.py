@@ -73,7 +73,6 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
     """Return a mapping from the name of each edge type to its edges.
 
     Args:
-        edges: Edges of one type, or a mapping from the name of each type to its edges.
         unnamed: Name of the edge type if edges are given without a type.
     """
     by_type = edges if isinstance(edges, Mapping) else {unnamed: edges}
@@ -113,13 +112,7 @@ def by_rows(
     weights: Sequence[float] | NDArray[Any] | None,
     directed: bool,
 ) -> Adjacency:
-    """Check the weights of the edges of one type, and return the edges as an adjacency.
-
-    Args:
-        source: Row number of each edge's source node.
-        target: Row number of each edge's target node.
-        weights: Weight of each edge; None if all weights are 1.
-    """
+    """Check the weights of the edges of one type, and return the edges as an adjacency."""
     return Adjacency.from_edges(
         source,
         target,
@@ -224,7 +217,6 @@ def weighted_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entr
     The result has no directions. The caller adds up duplicates.
 
     Args:
-        parts: Entries of each edge type, in the order of `weights`.
         weights: Weight of each edge type; types of weight 0 are left out, at least one weight is
             above 0.
     """

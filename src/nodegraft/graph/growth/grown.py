@@ -188,7 +188,6 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
     If a new edge exists already, it gets the larger of its two weights.
 
     Args:
-        before: Adjacency before growth, which is not modified.
         new: Entries of the new edges, one in each direction.
 
     Returns:
@@ -211,7 +210,6 @@ def with_rows(
     """Replace rows of an adjacency; rows that earlier growths changed remain stored separately.
 
     Args:
-        before: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
     """
@@ -233,7 +231,6 @@ def with_rows_apart(
     Rows that `base` itself stores separately remain in `base`.
 
     Args:
-        base: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
     """
@@ -284,8 +281,6 @@ def combine_again(
 
     Args:
         before: Combined adjacency before the change, from :func:`combine`.
-        kinds: Edges of each edge type after the change.
-        weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Nodes whose rows have changed in any edge type, ascending.
     """
     if weights is None and len(kinds) == 1:
@@ -301,8 +296,6 @@ def joined_rows(
     """Return all entries of the given nodes, combined over all edge types.
 
     Args:
-        kinds: Edges of each edge type.
-        weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Node numbers, ascending.
     """
     parts = [rows_of(kind, nodes) for kind in kinds]

@@ -66,9 +66,7 @@ def grown_store(
     """Return a graph on disk with nodes and edges that were added later.
 
     Args:
-        base: Graph on disk without the additions.
         growth: Descriptions of the arrays of :func:`growth_arrays`, by name.
-        files: Path of each array's file, by array name.
     """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
     arrays = under(

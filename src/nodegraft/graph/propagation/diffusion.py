@@ -110,7 +110,6 @@ class Diffusion:
         """Return a table of the mass at all nodes that diffuses from each set of nodes.
 
         Args:
-            starts: Sets of nodes from which heat diffuses, as in :meth:`mass`.
             lasting: Whether these sets will be needed again. If so, they stay cached until the next
                 call with `lasting`, and their mass is written to the array cache.
         """
@@ -256,7 +255,6 @@ class MassCache:
 
         Args:
             starts: Mapping from the bytes of a set's array to the array of its nodes.
-            mass: Function that returns the mass of a set, given the bytes of the set's array.
         """
         if not starts or not self._array_cache.keeps or starts.keys() == self._latest:
             return

@@ -64,11 +64,7 @@ class CategoryColumn(ColumnEncoder):
         return Encoded(matrix, findings)
 
     def keeping(self, is_kept: NDArray[np.bool_]) -> "CategoryColumn":
-        """Return an encoder that encodes only some of the values.
-
-        Args:
-            is_kept: Boolean mask of the values to keep.
-        """
+        """Return an encoder that encodes only some of the values."""
         return CategoryColumn(self.column, tuple(compress(self.values, is_kept)))
 
     @property

@@ -33,7 +33,6 @@ class ColumnEncoder(Protocol):
         Values that did not occur in the fitted table count as missing.
 
         Args:
-            table: Table with the columns that the encoder was fitted on.
             keys: Node key of each row, shown in findings.
         """
 
