@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
+
+if TYPE_CHECKING:
+    from nodegraft.graph.view import GraphView
 
 MOST_CHARACTERS = 200
 """Maximum number of characters of a class name."""
@@ -152,16 +155,6 @@ def _one_letter_less(name: str) -> set[str]:
     return {text, *(text[:place] + text[place + 1 :] for place in places)}
 
 
-class FindsRows(Protocol):
-    """Interface of graphs and views that look up the rows of keys."""
-
-    def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys."""
-
-    def targets_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys; refuse nodes whose type has no classes."""
-
-
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
     """Mapping from class name to the rows of its nodes. A node has only one class.
 
@@ -188,7 +181,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
             )
 
     @classmethod
-    def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
+    def by_key(cls, graph: "GraphView", keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
         """Create labels from node keys.
 
         The nodes of each class are sorted by the hashes of their keys, so that later random draws

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from threading import RLock
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import vstack
 
+from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray, Matrix, index_type, is_sparse, take_rows
 from nodegraft.graph.edges.operator import multiply
@@ -110,13 +110,6 @@ class CachedLayer:
         return rows_to_read(self._rows, self._places[nodes])
 
 
-class LayersOnDisk(Protocol):
-    """Interface of layers on disk: complete products of powers of S with the features."""
-
-    def layer(self, power: int) -> Matrix | None:
-        """Return the layer for one power of S; None while it is incomplete."""
-
-
 class PropagatedFeatures:
     r"""Rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency, with a cache.
 
@@ -143,7 +136,7 @@ class PropagatedFeatures:
         adjacency: Adjacency,
         features: Stored,
         hops: int,
-        on_disk: LayersOnDisk | None = None,
+        on_disk: OperatorFolder | None = None,
     ) -> None:
         self._adjacency = adjacency
         self._hops = hops
