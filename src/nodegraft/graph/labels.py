@@ -13,7 +13,7 @@ from nodegraft.base.errors import ClassNameError, SimilarNameError
 from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray, row_numbers
-from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
+from nodegraft.graph.keys import Key, hash_order, key_array, several
 
 if TYPE_CHECKING:
     from nodegraft.graph.view import GraphView
@@ -194,7 +194,8 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
             with problems.collect():
-                listed = _listed(members, name)
+                is_array = isinstance(members, np.ndarray)
+                listed = members if is_array else several(members, f"nodes of class {name!r}")
                 numbers = graph.targets_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
@@ -315,9 +316,3 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     def __repr__(self) -> str:
         return f"NodeLabels({len(self)} classes, {self.num_nodes:,} nodes)"
-
-
-def _listed(members: Iterable[Key], name: str) -> Sequence[Key] | KeyArray:
-    if isinstance(members, np.ndarray):
-        return members
-    return several(members, f"nodes of class {name!r}")
