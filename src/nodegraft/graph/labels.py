@@ -194,8 +194,10 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
             with problems.collect():
-                is_array = isinstance(members, np.ndarray)
-                listed = members if is_array else several(members, f"nodes of class {name!r}")
+                what = f"nodes of class {name!r}"
+                listed: Sequence[Key] | KeyArray = (
+                    members if isinstance(members, np.ndarray) else several(members, what)
+                )
                 numbers = graph.targets_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
