@@ -200,59 +200,21 @@ class Predictions(Tabular):
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a JSON object for each node, in the format of the HTTP service."""
-        columns = zip(
-            self.nodes,
-            self.classes,
-            self.labels,
-            self.predictions,
-            self.reasons,
-            *map(_plain_numbers, (self.confidence, self.probability, self.known)),
-            self.top,
-            self.probabilities.tolist(),
-            repeat(None, len(self)) if self.sets is None else self.sets,
-            self._tree_fields(),
-            strict=True,
-        )
-        return [
-            {
-                "node": node,
-                "class": name,
-                "label": label,
-                "prediction": predicted,
-                "confidence": confidence,
-                "probability": probability,
-                "known": known,
-                "reason": reason,
-                "top": [
-                    {"class": other, "probability": share}
-                    # An unknown key has no classes, but its row of probabilities has as many
-                    # columns as others.
-                    for other, share in zip(top, shares, strict=False)
-                ],
-                "set": None if members is None else list(members),
-                **more,
-            }
-            for (
-                node,
-                name,
-                label,
-                predicted,
-                reason,
-                confidence,
-                probability,
-                known,
-                top,
-                shares,
-                members,
-                more,
-            ) in columns
-        ]
-
-    def _tree_fields(self) -> Iterable[dict[str, Any]]:
-        if self.ancestors is None:
-            return repeat({}, len(self))
-        pairs = zip(self.leaves, self.depths, strict=True)
-        return ({"leaf": leaf, "depth": depth} for leaf, depth in pairs)
+        columns: dict[str, Iterable[Any]] = {
+            "node": self.nodes,
+            "class": self.classes,
+            "label": self.labels,
+            "prediction": self.predictions,
+            "confidence": _plain_numbers(self.confidence),
+            "probability": _plain_numbers(self.probability),
+            "known": _plain_numbers(self.known),
+            "reason": self.reasons,
+            "top": map(_with_probabilities, self.top, self.probabilities.tolist()),
+            "set": repeat(None, len(self)) if self.sets is None else map(list, self.sets),
+        }
+        if self.ancestors is not None:
+            columns |= {"leaf": self.leaves, "depth": self.depths}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_arrow(self) -> pa.Table:
         """Return the predictions as an Arrow table.
@@ -464,6 +426,12 @@ def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -
     expanded = np.full((is_found.size, *values.shape[1:]), other, dtype=values.dtype)
     expanded[is_found] = values
     return expanded
+
+
+def _with_probabilities(classes: list[str], probabilities: list[float]) -> list[dict[str, Any]]:
+    # An unknown key has no classes, but its row of probabilities has as many columns as others.
+    pairs = zip(classes, probabilities, strict=False)
+    return [{"class": name, "probability": probability} for name, probability in pairs]
 
 
 def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:

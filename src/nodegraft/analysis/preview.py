@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -56,24 +56,24 @@ class PriorPredictions:
         return self.probability > MIXED_PROBABILITY and max(counts) < MIXED_SHARE * sum(counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preview(Tabular):
     """Differences between two versions in predictions and held-out accuracy."""
 
-    num_compared: int
+    num_compared: int = 0
     """Number of compared nodes: all nodes, or a sample."""
 
     nodes: int
     """Approximate number of nodes that are in both versions."""
 
-    flips: dict[tuple[str, str], int]
+    flips: dict[tuple[str, str], int] = field(default_factory=dict)
     """(class before, class after) -> number of nodes whose prediction changes, most frequent first.
     A prediction of a class that was only renamed or merged does not count as changed."""
 
-    examples: tuple[ChangedNode, ...]
+    examples: tuple[ChangedNode, ...] = ()
     """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
-    inside: dict[str, int]
+    inside: dict[str, int] = field(default_factory=dict)
     """Ancestor in the class tree -> number of nodes whose prediction changes from one class of its
     branch to another, most first. Each node counts once, at the lowest such ancestor."""
 
@@ -83,22 +83,22 @@ class Preview(Tabular):
     after: CorrectCounts
     """Correct predictions after the change, for the same held-out nodes."""
 
-    new: CorrectCounts
+    new: CorrectCounts = field(default_factory=lambda: CorrectCounts({}, {}))
     """Result of the split-half check: number of checked and recognised labels of each new class."""
 
-    prior: dict[str, PriorPredictions]
+    prior: dict[str, PriorPredictions] = field(default_factory=dict)
     """New class -> predictions of the earlier version for the labelled nodes of this class."""
 
-    parts: dict[tuple[str, str], int]
+    parts: dict[tuple[str, str], int] = field(default_factory=dict)
     """(class that was split, its part) -> predictions that moved there; not in ``flips``."""
 
-    changed: dict[str, ChangedClass]
+    changed: dict[str, ChangedClass] = field(default_factory=dict)
     """Class name -> prediction counts, for classes that are new or whose labels change."""
 
     classes: int
     """Number of classes after the change."""
 
-    similar: dict[str, str]
+    similar: dict[str, str] = field(default_factory=dict)
     """New class name -> other name that differs from it by one letter."""
 
     @property
@@ -234,19 +234,10 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         *({name: record[what][name] for name in nodes} for what in ("asked", "right"))
     )
     return Preview(
-        num_compared=0,
         nodes=after.graph.targets.size,
-        flips={},
-        inside={},
-        examples=(),
         before=before,
         after=count_correct(after, nodes),
-        new=CorrectCounts({}, {}),
-        prior={},
-        parts={},
-        changed={},
         classes=len(after.labels),
-        similar={},
     )
 
 

@@ -23,10 +23,6 @@ THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidence thresholds at which accuracy and coverage are measured."""
 
 
-NONE = AccuracyCount(0, 0)
-"""Accuracy of a class without held-out nodes."""
-
-
 @dataclass(frozen=True)
 class ClassCard:
     """Entry of a model card for one class."""
@@ -182,6 +178,7 @@ def card_of(
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
     measured = predict_labelled(state, None) if state.labels.held_out else None
+    not_measured = AccuracyCount(0, 0)
     by_class = measured.by_class if measured else {}
     right = measured.is_right if measured else np.zeros(0, dtype=bool)
     confidence = measured.confidence if measured else np.zeros(0)
@@ -196,7 +193,7 @@ def card_of(
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
         graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
         classes=tuple(
-            ClassCard(name, len(labels.training), since[name], by_class.get(name, NONE))
+            ClassCard(name, len(labels.training), since[name], by_class.get(name, not_measured))
             for name, labels in state.labels.items()
         ),
         held_out=_count(right),

@@ -210,7 +210,7 @@ class StoreReads:
             min_confidence: Between 0 and 1: predictions with less confidence are withheld and
                 counted separately.
         """
-        return self._labelled(labels, version, min_confidence).confusion_matrix()
+        return self._labelled(labels, version, min_confidence).confusion
 
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
         """Explain the prediction for a node.
