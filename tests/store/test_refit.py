@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.snapshot import State, first_state
 from nodegraft.base.errors import GateError, StoreError, UnreadableModelError
 from nodegraft.cli.render.versions import version_line
-from nodegraft.model.registry import make_method
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from tests.store.small import drawn, made, with_unreadable_model
@@ -93,10 +92,10 @@ def test_other_methods_are_fitted_on_all_labels(tmp_path: Path) -> None:
     store.add(new)
     store.refit()
     after = newest(store)
-    fresh = make_method("sgc-mean").fit(after.graph, after.labels.training_rows(after.graph))
+    fresh = first_state(after.graph, after.labels, "sgc-mean", {})
     rows = after.graph.rows
     np.testing.assert_array_equal(
-        after.model.score_rows(after.graph, rows), fresh.score_rows(after.graph, rows)
+        after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)
     )
 
 
@@ -112,11 +111,11 @@ def test_a_model_that_cannot_be_read_is_learned_again_from_its_labels(tmp_path: 
     after = newest(store)
     assert after.labels == before.labels
     # All labels are practised on now, where the first fit knew those of the first classes only.
-    fresh = make_method("graft").fit(after.graph, after.labels.training_rows(after.graph))
-    fresh.set_labels(after.graph, after.labels.training, after.labels.sessions)
+    fresh = first_state(after.graph, after.labels, "graft", {})
+    fresh.model.set_labels(after.graph, after.labels.training, after.labels.sessions)
     rows = before.graph.rows
     np.testing.assert_array_equal(
-        after.model.score_rows(after.graph, rows), fresh.score_rows(after.graph, rows)
+        after.model.score_rows(after.graph, rows), fresh.model.score_rows(after.graph, rows)
     )
     with pytest.raises(StoreError, match="cannot read the model of version 2"):
         store.undo()

@@ -17,6 +17,7 @@ from nodegraft.model.confidence import World, confidence
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.prediction_sets import SetCalibration
+from nodegraft.model.registry import make_method
 
 SAMPLE = 20_000
 """Number of nodes in a sample of a large graph; the sample is selected by key hash."""
@@ -185,3 +186,15 @@ class State:
             return {}
         pairs = zip(self.labels, labels, strict=True)
         return {old: new for old, new in pairs if old != new}
+
+
+def first_state(
+    graph: Graph,
+    labels: StoreLabels,
+    method: str,
+    parameters: dict[str, object],
+    listener: Listener = SILENT,
+) -> State:
+    """Return the first state of a store, with a new model that is fitted on the given labels."""
+    model = make_method(method, **parameters)
+    return State(graph, labels, model.fit(graph, labels.training_rows(graph), listener=listener))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from nodegraft.analysis.accuracy import count_correct
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.snapshot import State
+from nodegraft.analysis.snapshot import first_state
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
@@ -21,7 +21,7 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.model.confidence import DEFAULT_WORLD, World
-from nodegraft.model.registry import has_open_set_score, make_method
+from nodegraft.model.registry import has_open_set_score
 from nodegraft.store.intent import Intent
 from nodegraft.store.label_changes import fit_measures
 from nodegraft.store.objects import place as places
@@ -85,9 +85,7 @@ def made_in(
     states = States(folder, objects)
     name, graph = states.put_graph(graph)
     with Measurement() as fit:
-        model = make_method(method, **parameters)
-        model.fit(graph, checked.training_rows(graph), listener=listener)
-    state = State(graph, checked, model).in_world(world)
+        state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
     right = count_correct(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
     names = states.put(state, name, texts)

@@ -36,7 +36,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.analysis.predictions import Predictions as PredictionTable
+    from nodegraft.analysis.prediction_table import Predictions as PredictionTable
     from nodegraft.graph.edges.matrix import IntArray
     from nodegraft.graph.growth.rows_view import RowsView
     from nodegraft.graph.keys import Key

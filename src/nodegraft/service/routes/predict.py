@@ -10,8 +10,8 @@ from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from nodegraft.analysis.prediction_table import Predictions as PredictionTable
 from nodegraft.analysis.predictions import Missing, predict_keys, predict_new_rows
-from nodegraft.analysis.predictions import Predictions as PredictionTable
 from nodegraft.analysis.results.nodes import (
     Explanation,
     Predictions,

@@ -14,7 +14,8 @@ from nodegraft.store.parts import StoreParts
 if TYPE_CHECKING:
     from nodegraft.analysis.accuracy import LabelledPredictions
     from nodegraft.analysis.own_labels.comparison import Evaluation
-    from nodegraft.analysis.predictions import Missing, Predictions
+    from nodegraft.analysis.prediction_table import Predictions
+    from nodegraft.analysis.predictions import Missing
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
     from nodegraft.analysis.results.versions import Shift
