@@ -21,7 +21,7 @@ from nodegraft.analysis.labels.changes import (
     class_warnings,
 )
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.results.versions import ChangedNode
+from nodegraft.analysis.results.comparisons import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.results.versions import RowsComparison
+from nodegraft.analysis.results.comparisons import RowsComparison
 from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError

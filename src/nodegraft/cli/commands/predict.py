@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.comparisons import Drift
 from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
-from nodegraft.analysis.results.versions import Drift, KnownClasses
+from nodegraft.analysis.results.versions import KnownClasses
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card

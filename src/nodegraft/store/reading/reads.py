@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nodegraft.analysis.prediction_table import Predictions
     from nodegraft.analysis.predictions import Missing
     from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.results.comparisons import Shift
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import Shift
     from nodegraft.analysis.snapshot import State
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
