@@ -128,7 +128,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
     store, new = small
     name, nodes = next(iter(new.items()))
     store.add({name: nodes})
-    first, put = store.undo(), store.parts.states.put_learned
+    first, put = store.undo(), store.parts.states.put
     store.prune(keep=1)
     monkeypatch.setattr(pruning, "ABANDONED", timedelta(0))
 
@@ -138,7 +138,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
             other.prune()
         return names
 
-    monkeypatch.setattr(store.parts.states, "put_learned", pruned_after)
+    monkeypatch.setattr(store.parts.states, "put", pruned_after)
     with pytest.raises(StoreError, match="try again"):
         store.add({name: nodes})
     monkeypatch.undo()

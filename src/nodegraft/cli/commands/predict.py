@@ -119,8 +119,7 @@ def predict(
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:
-            key_column = store.table_options.get("key", "key")
-            beside = rows_view(state.graph, read_rows(rows), key_column)
+            beside = rows_view(state.graph, read_rows(rows), store.key_column)
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):

@@ -234,13 +234,13 @@ class Purge:
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
             after = state_without(before, self._keys, folder, self._listener)
-            name, graph = self._states.put_graph(after.graph)
-        after = replace(after, graph=graph)
-        names = self._states.put(after, name, self._texts_left(version, before.graph))
+            after = replace(after, graph=self._states.put_graph(after.graph))
+        texts = self._remaining_texts(version, before.graph)
+        names = self._states.put(after, self._states.put_texts(texts))
         measures = diff_measures(compare(before, after))
         return replace(version, action="purge", **vars(names), measures=measures)
 
-    def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:
+    def _remaining_texts(self, version: Version, graph: Graph) -> NodeTexts | None:
         if version.texts is None:
             return None
         rows = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
