@@ -82,7 +82,7 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         raise DataError("Send either `keys` or `rows`.")
     options: tuple[Any, ...] = live.version, request.top, request.min_confidence
     if request.rows is not None:
-        named = {"key": service.store.key_column, "coverage": request.coverage}
+        named: dict[str, Any] = {"key": service.store.key_column, "coverage": request.coverage}
         predictions = predict_new_rows(live.state, request.rows, *options, **named)
     else:
         keys = request.keys or []
