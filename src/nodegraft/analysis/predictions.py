@@ -38,9 +38,9 @@ def found_rows(
     validate_value("missing", missing, Missing)
     if missing == "error":
         return graph.targets_of(keys), None
-    listed = keys.tolist() if isinstance(keys, np.ndarray) else several(keys, "node keys")
-    rows = graph.node_keys.find(listed)
-    return (rows, listed) if missing == "null" else (rows[rows >= 0], None)
+    key_list = keys.tolist() if isinstance(keys, np.ndarray) else several(keys, "node keys")
+    rows = graph.node_keys.find(key_list)
+    return (rows, key_list) if missing == "null" else (rows[rows >= 0], None)
 
 
 def predict_rows(
@@ -85,10 +85,10 @@ def predict_keys(
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """
     rows: IntArray = state.graph.targets
-    listed: list[Key] | None = None
+    key_list: list[Key] | None = None
     if keys is not None:
-        rows, listed = found_rows(state.graph, keys, missing)
-    return predict_rows(state, rows, version, *args, keys=listed, **options)
+        rows, key_list = found_rows(state.graph, keys, missing)
+    return predict_rows(state, rows, version, *args, keys=key_list, **options)
 
 
 def predict_in_blocks(

@@ -185,11 +185,11 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     new, confidence = predictions.classes, predictions.confidence
     pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
     flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
-    moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
+    changed_places = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
     labelled = after.labels.owners()
-    unlabelled = [place for place in moved if keys[place] not in labelled]
-    surest = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
-    fresh = _new_classes(before, after.labels)
+    unlabelled = [place for place in changed_places if keys[place] not in labelled]
+    most_confident = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
+    new_nodes = _new_classes(before, after.labels)
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
         num_compared=len(keys),
@@ -198,12 +198,12 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         inside=_inside(flips, before.labels, after.labels),
         examples=tuple(
             ChangedNode(keys[place], old[place], new[place], float(confidence[place]))
-            for place in surest
+            for place in most_confident
         ),
         before=right_before,
         after=right_after,
-        new=split_half_check(before, fresh),
-        prior={name: _prior_predictions(before, nodes) for name, nodes in fresh.items()},
+        new=split_half_check(before, new_nodes),
+        prior={name: _prior_predictions(before, nodes) for name, nodes in new_nodes.items()},
         parts={
             pair: count
             for pair, count in pairs.most_common()

@@ -89,8 +89,8 @@ class TableUpdates:
         measures = _measured(before, after, last)
         names = replace(parent.names, graph=stored_name(after.graph))
         if parent.texts is not None and larger.texts is not None:
-            together = self._states.texts(parent.texts).followed_by(larger.texts)
-            names = replace(names, texts=self._states.put_texts(together))
+            all_texts = self._states.texts(parent.texts).followed_by(larger.texts)
+            names = replace(names, texts=self._states.put_texts(all_texts))
         self._states.hold(after, names)
         draft = Draft("grow", larger.preview.changes.to_json(), measures)
         return self._parts.versions.add(parent, draft, names, intent, last)

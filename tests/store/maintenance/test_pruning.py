@@ -1,7 +1,5 @@
 import os
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from time import time
 
 import pytest
@@ -11,16 +9,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
-from tests.store.small import made
-
-Small = tuple[Store, dict[str, list[Key]]]
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Small]:
-    store, new = made(tmp_path / "s")
-    with store:
-        yield store, new
+from tests.store.small import Small
 
 
 def teach(store: Store, new: dict[str, list[Key]]) -> None:

@@ -177,11 +177,11 @@ def card_of(
         class_names: Function that returns the class names in the labels object with a given name.
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
-    measured = predict_labelled(state, None) if state.labels.held_out else None
+    predictions = predict_labelled(state, None) if state.labels.held_out else None
     not_measured = AccuracyCount(0, 0)
-    by_class = measured.by_class if measured else {}
-    right = measured.is_right if measured else np.zeros(0, dtype=bool)
-    confidence = measured.confidence if measured else np.zeros(0)
+    by_class = predictions.by_class if predictions else {}
+    right = predictions.is_right if predictions else np.zeros(0, dtype=bool)
+    confidence = predictions.confidence if predictions else np.zeros(0)
     since = _since(whole, lambda past: set(class_names(past.labels)))
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
@@ -200,8 +200,8 @@ def card_of(
         reliability={least: _count(right[confidence >= least]) for least in THRESHOLDS}
         if calibrated
         else None,
-        calibration=measured.calibration if measured else (),
-        confusion=measured.confusion if measured else None,
+        calibration=predictions.calibration if predictions else (),
+        confusion=predictions.confusion if predictions else None,
         history=tuple(_step(version, version.number in live) for version in history),
         promotion=promotion,
     )

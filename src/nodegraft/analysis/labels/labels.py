@@ -256,7 +256,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             )
             raise ClassNameError(f"The store already has the class {new!r}: {advice}.")
         self._refuse_groups([new])
-        self._check_names([new], force_name, removed=[old])
+        self._check_names([new], force_name, old_names=[old])
         classes = {new if name == old else name: own for name, own in self.items()}
         return self._with(classes, self.tree.merged([old], new))
 
@@ -281,15 +281,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 f"The store already has the class {into!r}: list it among the classes to merge."
             )
         if into not in self:
-            self._check_names([into], force_name, removed=parts)
+            self._check_names([into], force_name, old_names=parts)
         own = [self[name] for name in parts]
-        together = ClassLabels(
+        new_class = ClassLabels(
             min(part.session for part in own),
             in_order(key for part in own for key in part.training),
             in_order(key for part in own for key in part.held_out),
         )
         classes = {name: labels for name, labels in self.items() if name not in parts}
-        return self._with({**classes, into: together}, self.tree.merged(parts, into))
+        return self._with({**classes, into: new_class}, self.tree.merged(parts, into))
 
     def split(
         self, name: str, parts: Mapping[str, Iterable[Key]], force_name: bool = False
@@ -311,10 +311,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         self._refuse_groups(parts)
         rest = StoreLabels(classes)
         # A part may reuse the name of the class that is split.
-        removed = [] if name in parts else [name]
+        old_names = [] if name in parts else [name]
         problems, new = Problems(), rest
         with problems.collect():
-            self._check_names([part for part in parts if part != name], force_name, removed)
+            self._check_names([part for part in parts if part != name], force_name, old_names)
         with problems.collect():
             new = rest.added(parts, force_name=True)
         problems.raise_all()
@@ -362,11 +362,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         )
 
     def _check_names(
-        self, new: Iterable[str], force_name: bool, removed: Sequence[str] = ()
+        self, new: Iterable[str], force_name: bool, old_names: Sequence[str] = ()
     ) -> None:
         names = [class_name(name) for name in new]
         if not force_name:
-            others = [name for name in {*self, *self.groups} if name not in (*removed, *names)]
+            others = [name for name in {*self, *self.groups} if name not in (*old_names, *names)]
             refuse_likely_duplicates(names, others)
 
     def _refuse_groups(self, new: Iterable[str]) -> None:

@@ -108,8 +108,8 @@ def _write_file(path: Path, record: DamageRecord) -> None:
 
 def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:
     try:
-        written = (folder / DAMAGE_FILE).read_text(encoding="utf-8")
-        return DamageRecord.from_json(json.loads(written))
+        content = (folder / DAMAGE_FILE).read_text(encoding="utf-8")
+        return DamageRecord.from_json(json.loads(content))
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError):

@@ -90,17 +90,17 @@ def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
 
 
 def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
-    fresh = make_method(model.name, **model.get_params())
+    new_model = make_method(model.name, **model.get_params())
     rows = labels.training_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
-        return fresh.fit(graph, rows, listener=listener)
+        return new_model.fit(graph, rows, listener=listener)
     # Fit on the classes of the first session and then add the later classes, as in the store's
     # history.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
-    fresh.fit(graph, rows.select(base), listener=listener)
-    fresh.set_labels(graph, rows, labels.sessions, listener=listener)
-    return fresh
+    new_model.fit(graph, rows.select(base), listener=listener)
+    new_model.set_labels(graph, rows, labels.sessions, listener=listener)
+    return new_model
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
@@ -197,7 +197,7 @@ class Purge:
         changes = self._write(
             rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
         )
-        removed = sweep_all(self._journal, self._objects)
+        deleted_files = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
         return Purged(
             len(self._keys),
@@ -205,7 +205,7 @@ class Purge:
             first.number,
             tuple(first.detail["versions"]),
             changes,
-            len(removed),
+            len(deleted_files),
         )
 
     def _rows(self, versions: Sequence[Version], intent: Intent) -> list[Version]:
@@ -282,9 +282,9 @@ class Purge:
             require_own_place(connection, self._objects)
         unknown = set(self._keys)
         for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
-            listed = list(unknown)
-            places = self._states.graph(name).node_keys.find(listed)
-            unknown = {key for key, place in zip(listed, places, strict=True) if place < 0}
+            keys = list(unknown)
+            places = self._states.graph(name).node_keys.find(keys)
+            unknown = {key for key, place in zip(keys, places, strict=True) if place < 0}
             if not unknown:
                 return
         others = {

@@ -81,7 +81,7 @@ class Objects:
 
     def put_marker(self, store_id: str) -> str:
         """Write a store's id into the marker file unless the file exists; return the id in it."""
-        with told_as_unwritable(self.place):
+        with convert_write_errors(self.place):
             self._folder.write(MARKER, f"{store_id}\n".encode())
         return self.marker() or store_id
 
@@ -104,8 +104,8 @@ class Objects:
         Args:
             parts: Array name -> file name that :meth:`put_array` or :meth:`put_file` returned.
         """
-        listed = {"arrays": dict(parts), "document": document}
-        return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
+        content_list = {"arrays": dict(parts), "document": document}
+        return self._write(json.dumps(content_list, sort_keys=True, ensure_ascii=False).encode())
 
     def put_file(self, path: Path, stored: StoredArray) -> str:
         """Add an existing array file, by hard link if the file system allows; return its name.
@@ -119,7 +119,7 @@ class Objects:
         """
         header = json.dumps(["array file", stored.to_json()], sort_keys=True)
         name = hashlib.sha256(header.encode()).hexdigest()
-        with told_as_unwritable(self._folder.place):
+        with convert_write_errors(self._folder.place):
             self._folder.adopt(name, path)
         return name
 
@@ -143,17 +143,19 @@ class Objects:
         Args:
             prefix: Read only arrays whose names start with this prefix.
         """
-        parts, document = self._listed(name)
+        parts, document = self._parts_and_document(name)
         some = {part: place for part, place in parts.items() if part.startswith(prefix)}
         return {part: self._array(place) for part, place in some.items()}, document
 
     def document(self, name: str) -> Document:
         """Read the JSON of an object, without its arrays."""
-        return self._listed(name)[1]
+        return self._parts_and_document(name)[1]
 
     def parts(self, name: str) -> dict[str, str]:
         """Return the file name of each array of an object: array name -> file name."""
-        return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
+        return {
+            part: _object_name(file) for part, file in self._parts_and_document(name)[0].items()
+        }
 
     def check(self, name: str, array_files: bool = False) -> None:
         """Raise an error if a file is missing or its checksum is wrong.
@@ -174,7 +176,7 @@ class Objects:
         """Return the names of all files of the given objects, including the objects themselves."""
         files: set[str] = set()
         for name in set(names):
-            files |= {name, *self._listed(name)[0].values()}
+            files |= {name, *self._parts_and_document(name)[0].values()}
         return files
 
     def lacks(self, names: Iterable[str]) -> bool:
@@ -232,7 +234,7 @@ class Objects:
 
     def _write(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        with told_as_unwritable(self._folder.place):
+        with convert_write_errors(self._folder.place):
             self._folder.write(name, content)
         return name
 
@@ -261,10 +263,10 @@ class Objects:
                 "from a backup of the store."
             )
 
-    def _listed(self, name: str) -> tuple[dict[str, str], Document]:
+    def _parts_and_document(self, name: str) -> tuple[dict[str, str], Document]:
         def parsed(content: bytes) -> tuple[dict[str, str], Document]:
-            listed = json.loads(content)
-            return dict(listed["arrays"]), dict(listed["document"])
+            content_list = json.loads(content)
+            return dict(content_list["arrays"]), dict(content_list["document"])
 
         return _parse(name, parsed, self._read(name))
 
@@ -277,7 +279,7 @@ class Objects:
 
 
 @contextmanager
-def told_as_unwritable(place: object) -> Iterator[None]:
+def convert_write_errors(place: object) -> Iterator[None]:
     """Convert an OSError to a StoreError that says that nothing was written."""
     try:
         yield

@@ -311,9 +311,9 @@ def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _conflict_text(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
     newest, last = journal.version(), journal.promotions()[-1]
-    newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
-    moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
-    if newer or not moved:
+    is_newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
+    is_promoted = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
+    if is_newer or not is_promoted:
         return (
             f"The store has changed meanwhile: version {newest.number} is new ({newest.action} "
             f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; try again."
