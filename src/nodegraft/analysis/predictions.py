@@ -54,17 +54,17 @@ def predict_rows(
         options: Further keyword arguments of :func:`predict_in_blocks`.
     """
     blocks = list(predict_in_blocks(state, rows, version, *args, **options))
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("columns", "probabilities", "known", "predicted", "probability")
+    }
     sets = [members for block in blocks for members in block.sets or ()]
     return replace(
         blocks[0],
         nodes=[node for block in blocks for node in block.nodes],
-        columns=np.concatenate([block.columns for block in blocks]),
-        probabilities=np.concatenate([block.probabilities for block in blocks]),
-        known=np.concatenate([block.known for block in blocks]),
         labels=[label for block in blocks for label in block.labels],
         sets=None if blocks[0].sets is None else sets,
-        predicted=np.concatenate([block.predicted for block in blocks]),
-        probability=np.concatenate([block.probability for block in blocks]),
+        **arrays,
     )
 
 

@@ -149,7 +149,7 @@ class LabelChanges:
             intent: Author, note and promotion of the new version.
         """
         intent.refuse("undo", "override")
-        parent, newest = self._journal.version(), self._journal.newest()
+        parent, newest = self._journal.version(), self._journal.heads().newest
         undone = newest if number is None else self._journal.version(number)
         if undone.parent is None:
             raise StoreError("Version 1 is the first version: there is nothing to undo.")

@@ -183,6 +183,7 @@ def card_of(
     right = predictions.is_right if predictions else np.zeros(0, dtype=bool)
     confidence = predictions.confidence if predictions else np.zeros(0)
     since = _since(whole, lambda past: set(class_names(past.labels)))
+    kinds = state.graph.edge_counts
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
         version=version_row.number,
@@ -191,7 +192,13 @@ def card_of(
         parameters=state.model.get_params(),
         world=state.model.world,
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
-        graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
+        graph=GraphCard(
+            since=_since(whole, lambda past: {past.graph})[version_row.graph],
+            nodes=state.graph.num_nodes,
+            features=state.graph.num_features,
+            edges=sum(kinds.values()),
+            kinds=kinds,
+        ),
         classes=tuple(
             ClassCard(name, len(labels.training), since[name], by_class.get(name, not_measured))
             for name, labels in state.labels.items()
@@ -221,12 +228,6 @@ def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> 
             break
         since |= dict.fromkeys(unchanged, past.number)
     return since
-
-
-def _graph(state: State, since: int) -> GraphCard:
-    graph = state.graph
-    kinds = graph.edge_counts
-    return GraphCard(since, graph.num_nodes, graph.num_features, sum(kinds.values()), kinds)
 
 
 def _step(version: Version, was_live: bool) -> Step:

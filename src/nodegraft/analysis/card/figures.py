@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nodegraft.analysis.card.card import Card
-from nodegraft.analysis.rendering import plots
+from nodegraft.analysis.rendering import class_plots, plots
 from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
 from nodegraft.evaluation.confusion import ConfusionMatrix
 
@@ -16,8 +16,8 @@ def draw_card(card: Card) -> list[Picture]:
     draw = partial(plots.draw_recall, recalls=recalls)
     pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
     if card.confusion is not None:
-        draw = partial(plots.draw_confusion, matrix=card.confusion)
-        size = plots.confusion_size(card.confusion)
+        draw = partial(class_plots.draw_confusion, matrix=card.confusion)
+        size = class_plots.confusion_size(card.confusion)
         pictures.append(_picture("confusion", _mistakes(card.confusion), size, draw))
     if card.reliability is not None:
         draw = partial(plots.draw_calibration, bins=card.calibration)

@@ -190,7 +190,7 @@ class Purge:
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and prune all old versions."""
         self.refuse_unknown()
-        numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.heads().newest.number))
         versions = [self._refit_version(self._versions[number - 1]) for number in numbers]
         rows = self._rows(versions, intent)
         first, after = rows[0], self._moves[-1].number + 1

@@ -8,10 +8,10 @@ leave unused files, but never a row without its files.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,8 +23,6 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
-
-Value = TypeVar("Value")
 
 OBJECT_NAME = re.compile("[0-9a-f]{64}")
 """Pattern of an object's name, which is a SHA-256 hash."""
@@ -264,18 +262,14 @@ class Objects:
             )
 
     def _parts_and_document(self, name: str) -> tuple[dict[str, str], Document]:
-        def parsed(content: bytes) -> tuple[dict[str, str], Document]:
-            content_list = json.loads(content)
-            return dict(content_list["arrays"]), dict(content_list["document"])
-
-        return _parse(name, parsed, self._read(name))
+        with _readable(name):
+            content = json.loads(self._read(name))
+            return dict(content["arrays"]), dict(content["document"])
 
     def _array(self, name: str) -> NDArray[Any]:
-        def parsed(content: bytes) -> NDArray[Any]:
-            array: NDArray[Any] = load(content)["array"]
+        with _readable(name):
+            array: NDArray[Any] = load(self._read(name))["array"]
             return array
-
-        return _parse(name, parsed, self._read(name))
 
 
 @contextmanager
@@ -303,8 +297,10 @@ def _packed(array: NDArray[Any]) -> bytes:
     return packed
 
 
-def _parse(name: str, read: Callable[[bytes], Value], content: bytes) -> Value:
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Convert errors about the content of an object to a StoreError."""
     try:
-        return read(content)
+        yield
     except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise StoreError(f"Object {name} of the store holds something else: {error}.") from error

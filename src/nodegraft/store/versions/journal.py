@@ -98,12 +98,6 @@ class Journal:
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
         return versions[0]
 
-    def newest(self) -> Version:
-        """Return the newest version that is not a prune."""
-        with self.connection() as connection:
-            number = newest_in(connection)
-        return self.version(number)
-
     def heads(self) -> "Heads":
         """Return the live version and the newest one, read in one transaction."""
         with self.connection() as connection:
