@@ -180,12 +180,10 @@ class Purge:
 
     def __init__(self, parts: StoreParts, nodes: Iterable[Key]) -> None:
         self._journal, self._objects, self._states = parts.journal, parts.objects, parts.states
-        self._listener, journal = parts.listener, parts.journal
-        self._keys = frozenset(nodes)
-        self._versions, self._moves = journal.versions(), journal.promotions()
-        self._whole = [
-            version for version in self._versions if version.number not in journal.pruned()
-        ]
+        self._listener, self._keys = parts.listener, frozenset(nodes)
+        self._versions, self._moves = self._journal.versions(), self._journal.promotions()
+        pruned = self._journal.pruned()
+        self._whole = [version for version in self._versions if version.number not in pruned]
 
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and prune all old versions."""
@@ -194,18 +192,17 @@ class Purge:
         versions = [self._refit_version(self._versions[number - 1]) for number in numbers]
         rows = self._rows(versions, intent)
         first, after = rows[0], self._moves[-1].number + 1
-        changes = self._write(
-            rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
-        )
+        move = Promotion(after, first.number, "promote", first.by, first.note, first.at)
+        num_changed = self._write(rows, move)
         deleted_files = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
         return Purged(
-            len(self._keys),
-            tuple(row.number for row in rows),
-            first.number,
-            tuple(first.detail["versions"]),
-            changes,
-            len(deleted_files),
+            nodes=len(self._keys),
+            new_versions=tuple(row.number for row in rows),
+            live=first.number,
+            versions=tuple(first.detail["versions"]),
+            rows=num_changed,
+            files=len(deleted_files),
         )
 
     def _rows(self, versions: Sequence[Version], intent: Intent) -> list[Version]:
@@ -225,8 +222,8 @@ class Purge:
             }
             number = last + 1 + place
             row = replace(version, number=number, parent=number - 1, detail=detail, at=at)
-            row = replace(row, by=intent.author_name, note=intent.note)
-            rows.append(note_without(row, self._keys))
+            note = text_without(intent.note, self._keys)
+            rows.append(replace(row, by=intent.author_name, note=note))
         return rows
 
     def _refit_version(self, version: Version) -> Version:
