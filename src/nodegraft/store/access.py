@@ -246,8 +246,3 @@ class StoreTokens:
 def _ever_had_tokens(connection: sa.Connection) -> bool:
     query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
     return connection.execute(query).first() is not None
-
-
-def _sentence(error: Exception) -> str:
-    """Return the text of an error, with one full stop at its end."""
-    return f"{str(error).rstrip('.')}."

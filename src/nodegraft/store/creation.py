@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection
 
@@ -81,7 +82,8 @@ def made_in(
     checked = StoreLabels().added(labels, force_name=True)
     if parents:
         checked = checked.moved(parents, force_name=True)
-    store_id = places.claim_place(objects)
+    # The marker file that an interrupted `init` left is reused.
+    store_id = objects.put_marker(uuid4().hex)
     states = States(folder, objects)
     graph = states.put_graph(graph)
     with Measurement() as fit:

@@ -1,6 +1,6 @@
 """Evaluation of methods on a store's own graph and labels, under the strict protocol."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def evaluate_methods(
             # Each method gets a new stream, so that it cannot use values cached by another method.
             stream = own_stream(state, plan, seed)
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
-            model = _build_method(name, parameters[name], seed)
+            model = build(REGISTRY.get(name), {**parameters[name], "seed": seed})
             results_of[name].append(evaluate(model, stream, listener=progress))
             if state.labels.tree:
                 measures_of[name].append(_measure_in_tree(model, stream, state.labels.tree))
@@ -88,10 +88,6 @@ def _parameters(own: Method, name: str) -> dict[str, Any]:
             "use. Omit it."
         )
     return own.get_params() if name == own.name else {}
-
-
-def _build_method(name: str, parameters: Mapping[str, Any], seed: int) -> Method:
-    return build(REGISTRY.get(name), {**parameters, "seed": seed})
 
 
 def _measure_in_tree(model: Method, stream: ClassStream, tree: ClassTree) -> TreeMeasures:
