@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import Self
+from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -21,7 +21,7 @@ from nodegraft.store.objects.place import journal_in
 from nodegraft.store.scope import Scope
 from nodegraft.store.versions.audit import AUDIT, add_audit_entry
 from nodegraft.store.versions.database import skip_locked
-from nodegraft.store.versions.journal import Journal, in_utc, metadata
+from nodegraft.store.versions.journal import Journal, as_utc, metadata
 from nodegraft.store.versions.migration import require_current
 
 PREFIX = "nodegraft_"
@@ -153,9 +153,7 @@ class StoreTokens:
                 rows = connection.execute(
                     sa.select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
                 ).mappings()
-                tokens = tuple(
-                    Token(**{**in_utc(row), "scope": Scope(row["scope"])}) for row in rows
-                )
+                tokens = tuple(_token(row) for row in rows)
                 # A broken symbolic link counts as a marker, too.
                 is_marked = os.path.lexists(self._folder / MARKER)
                 return TokenList(tokens, bool(tokens) or is_marked or _ever_had_tokens(connection))
@@ -246,3 +244,11 @@ class StoreTokens:
 def _ever_had_tokens(connection: sa.Connection) -> bool:
     query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
     return connection.execute(query).first() is not None
+
+
+def _token(row: Mapping[Any, Any]) -> Token:
+    times = {
+        name: row[name] and as_utc(row[name])
+        for name in ("created_at", "last_used_at", "expires_at")
+    }
+    return Token(**{**row, **times, "scope": Scope(row["scope"])})

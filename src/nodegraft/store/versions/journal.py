@@ -294,13 +294,13 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
 
 def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Convert a row to a dictionary, with all times in UTC."""
-    # SQLite stores no time zone; all stored times are in UTC.
-    times = {name: value for name, value in row.items() if isinstance(value, datetime)}
-    return {**row} | {
-        name: at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-        for name, at in times.items()
-    }
+    """Convert a row to a dictionary, with its time ``at`` in UTC."""
+    return {**row, "at": as_utc(row["at"])}
+
+
+def as_utc(at: datetime) -> datetime:
+    """Return a stored time in UTC; SQLite stores no time zone, but all stored times are in UTC."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def _conflict_text(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
