@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
     from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
+    from nodegraft.graph.pyg_sampler import PyGNeighbourSampler
 
 
 class Graph(GraphView):
@@ -138,6 +139,19 @@ class Graph(GraphView):
         from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
 
         return PyGFeatureStore(self), PyGGraphStore(self._store)
+
+    def to_pyg_sampler(self, fan_outs: Sequence[int], seed: int = 0) -> "PyGNeighbourSampler":
+        """Return a neighbour sampler for PyG's ``NodeLoader``, which does not need ``pyg-lib``.
+
+        Pass it together with :meth:`to_pyg_stores`. Seed nodes are row numbers.
+
+        Args:
+            fan_outs: Maximum number of neighbours of a node for each hop; -1 for all.
+            seed: Seed of all random draws.
+        """
+        from nodegraft.graph.pyg_sampler import PyGNeighbourSampler
+
+        return PyGNeighbourSampler(self, fan_outs, seed)
 
     def view(self, rows: IntArray) -> GraphView:
         """Return a view of the graph in which only the given nodes are visible.
@@ -286,6 +300,11 @@ class Graph(GraphView):
         return {name: part.num_edges for name, part in self._kinds().items()}
 
     @property
+    def num_edges_of_all_types(self) -> int:
+        """Number of undirected edges; edges of several types between two nodes all count."""
+        return sum(self.edge_counts.values())
+
+    @property
     def node_keys(self) -> NodeKeys:
         """Keys of all nodes, in row order."""
         return self._store.keys
@@ -363,10 +382,9 @@ class Graph(GraphView):
 
     def __repr__(self) -> str:
         kinds = f" of {len(self.relations)} types" if len(self.relations) > 1 else ""
-        edges = sum(self.edge_counts.values())
         return (
-            f"Graph({self.num_nodes:,} nodes, {edges:,} undirected edges{kinds}, "
-            f"{self.num_features:,} features)"
+            f"Graph({self.num_nodes:,} nodes, {self.num_edges_of_all_types:,} undirected "
+            f"edges{kinds}, {self.num_features:,} features)"
         )
 
     def _repr_html_(self) -> str:

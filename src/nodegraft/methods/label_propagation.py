@@ -73,7 +73,7 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         from torch_geometric.nn.models import LabelPropagation as Engine
 
         labels = self.labels_.on(view)
-        start = torch.zeros(view.num_nodes, len(labels))
+        start = torch.zeros(view.num_nodes, len(labels), device="cpu")
         places = torch.from_numpy(view.positions(labels.rows()))
         start[places, torch.from_numpy(labels.targets(labels.classes))] = 1.0
         if self.balanced:

@@ -69,15 +69,16 @@ class Stateful(Hooks):
 
         Args:
             parameters: Hyper-parameters by name. The learned state is not dropped if no value
-                changes, or if only ``world`` changes, because learning does not depend on it.
+                changes, or if only ``world`` or ``device`` change: what was learned does not depend
+                on them.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
         before, after = self.get_params(), fresh.get_params()
         changed = {name for name in after if after[name] != before[name]}
         if changed:
             with self._change(SILENT) as draft:
-                if changed == {"world"}:
-                    vars(draft)["world"] = after["world"]
+                if changed <= {"world", "device"}:
+                    vars(draft).update({name: after[name] for name in changed})
                 else:
                     draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
         return self

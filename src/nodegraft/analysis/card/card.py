@@ -196,7 +196,7 @@ def card_of(
             since=_since(whole, lambda past: {past.graph})[version_row.graph],
             nodes=state.graph.num_nodes,
             features=state.graph.num_features,
-            edges=sum(kinds.values()),
+            edges=state.graph.num_edges_of_all_types,
             kinds=kinds,
         ),
         classes=tuple(
