@@ -160,10 +160,10 @@ class GraphTooLargeError(NodegraftError):
 
     def __init__(self, needed: int, available: int) -> None:
         super().__init__(
-            "This method trains on the whole graph at once, which would take about "
-            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train it on "
-            "a part, graph.view(rows), and predict all nodes; or use a method in closed form, "
-            "which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+            "The whole graph at once would take about "
+            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train on "
+            "sampled subgraphs (batch=1024); or use a method in closed form, which reads a graph "
+            "in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
         )
 
 
@@ -362,16 +362,21 @@ class MissingFileError(NodegraftError):
         dataset: Name of the dataset.
         required: Names of the files that the dataset needs.
         folders: Folders that were searched.
+        fetch: How to get the files; empty if that is not known.
     """
 
     code = "missing_file"
 
-    def __init__(self, dataset: str, required: Sequence[str], folders: Sequence[Path]) -> None:
+    def __init__(
+        self, dataset: str, required: Sequence[str], folders: Sequence[Path], fetch: str = ""
+    ) -> None:
         files = ", ".join(required)
         places = "\n".join(f"  {place}" for place in folders)
+        advice = f"\nTo get them, in the data folder: {fetch}" if fetch else ""
         super().__init__(
             f"Dataset {dataset!r} needs {files}. Looked in:\n{places}\n"
             "Give the folder that holds it with --data DIR, or set NODEGRAFT_DATA."
+            f"{advice}"
         )
 
 
