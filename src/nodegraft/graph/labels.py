@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
+
+if TYPE_CHECKING:
+    from nodegraft.graph.view import GraphView
 
 MOST_CHARACTERS = 200
 """Maximum number of characters of a class name."""
@@ -128,42 +131,32 @@ def differ_by_one_letter(name: str, other: str) -> bool:
 def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     """Return each new name that differs from another name by one letter, and the first such name.
 
+    Two new names that are similar to each other are returned once.
+
     Only names are compared that are equal after at most one letter of each is omitted, because
     there may be thousands.
 
     >>> similar_names(["knive"], ["hats", "knife", "knive"])
     {'knive': 'knife'}
-
-    Args:
-        new: New class names.
-        names: All class names.
     """
     by_part: dict[str, list[str]] = {}
     for name in names:
         for part in _one_letter_less(name):
             by_part.setdefault(part, []).append(name)
-    found = {}
+    similar: dict[str, str] = {}
     for name in sorted(new):
         others = {other for part in _one_letter_less(name) for other in by_part.get(part, ())}
-        if close := [other for other in others if differ_by_one_letter(name, other)]:
-            found[name] = min(close)
-    return found
+        close = [other for other in others if differ_by_one_letter(name, other)]
+        # Two new names are one pair, not two.
+        if close := [other for other in close if similar.get(other) != name]:
+            similar[name] = min(close)
+    return similar
 
 
 def _one_letter_less(name: str) -> set[str]:
     text = compared_name(name)
     places = (place for place, letter in enumerate(text) if letter.isalpha())
     return {text, *(text[:place] + text[place + 1 :] for place in places)}
-
-
-class FindsRows(Protocol):
-    """Interface of graphs and views that look up the rows of keys."""
-
-    def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys."""
-
-    def targets_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys; refuse nodes whose type has no classes."""
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
@@ -192,7 +185,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
             )
 
     @classmethod
-    def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
+    def by_key(cls, graph: "GraphView", keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
         """Create labels from node keys.
 
         The nodes of each class are sorted by the hashes of their keys, so that later random draws
@@ -205,7 +198,10 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
             with problems.collect():
-                listed = _listed(members, name)
+                what = f"nodes of class {name!r}"
+                listed: Sequence[Key] | KeyArray = (
+                    members if isinstance(members, np.ndarray) else several(members, what)
+                )
                 numbers = graph.targets_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
@@ -326,9 +322,3 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     def __repr__(self) -> str:
         return f"NodeLabels({len(self)} classes, {self.num_nodes:,} nodes)"
-
-
-def _listed(members: Iterable[Key], name: str) -> Sequence[Key] | KeyArray:
-    if isinstance(members, np.ndarray):
-        return members
-    return several(members, f"nodes of class {name!r}")

@@ -123,7 +123,7 @@ class GraphAny(Derived[channels.Floats]):
     def derive(self, view: GraphView) -> channels.Floats:
         """Predict all visible nodes by each channel, and combine the predictions."""
         labels = self.labels_.on(view, self.kept_labels)
-        counts = label_counts(labels)
+        counts = np.array([*labels.counts().values()])
         weights = [
             rows.T @ channels.least_squares(gram(rows), counts, self.penalty)
             for rows in channels.channel_rows(view, view.positions(labels.rows()))
@@ -146,7 +146,7 @@ class GraphAny(Derived[channels.Floats]):
     def _train(self, mixer: "Mixer", view: GraphView, labels: NodeLabels) -> None:
         draws = self.seeds.generator("references")
         noise = self.seeds.generator("dropout")
-        rows, counts = labels.rows(), label_counts(labels)
+        rows, counts = labels.rows(), np.array([*labels.counts().values()])
         products = [gram(own) for own in channels.channel_rows(view, view.positions(rows))]
         device = device_of(mixer)
         targets = to_tensor(np.repeat(np.arange(counts.size), counts), device)
@@ -217,8 +217,3 @@ class Mixer(nn.Module):
         hidden = self.normalise(self.first(similarity).relu())
         hidden = apply_dropout(hidden, self.dropout, noise)
         return torch.softmax(self.last(hidden) / self.temperature, dim=1)
-
-
-def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class."""
-    return np.array([rows.size for rows in labels.values()], dtype=np.int64)

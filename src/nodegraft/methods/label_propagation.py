@@ -8,11 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import NotSupportedError
-from nodegraft.base.parameters.constraints import (
-    FractionBelowOne,
-    NonNegativeFloat,
-    PositiveInt,
-)
+from nodegraft.base.parameters.constraints import FractionBelowOne, NonNegativeFloat, PositiveInt
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.statistics import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView

@@ -9,11 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.base.parameters.constraints import (
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-)
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView

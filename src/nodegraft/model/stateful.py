@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from nodegraft.base.counting import listed
+from nodegraft.base.counting import escape_markdown, listed
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import LatestMemo
@@ -277,7 +277,8 @@ class Stateful(Hooks):
 
     def _card(self) -> str:
         rows = "\n".join(
-            f"| {known.name} | {known.session} | {known.labels} |" for known in self._table.classes
+            f"| {escape_markdown(known.name)} | {known.session} | {known.labels} |"
+            for known in self._table.classes
         )
         return (
             f"# {self.name}\n\n{self.summary}\n\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.versions import RowsComparison
+from nodegraft.analysis.results.comparisons import RowsComparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import make_version, preview_tables
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.comparisons import Drift
 from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
-from nodegraft.analysis.results.versions import Drift, KnownClasses
+from nodegraft.analysis.results.versions import KnownClasses
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
@@ -36,7 +37,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.analysis.predictions import Predictions as PredictionTable
+    from nodegraft.analysis.prediction_table import Predictions as PredictionTable
     from nodegraft.graph.edges.matrix import IntArray
     from nodegraft.graph.growth.rows_view import RowsView
     from nodegraft.graph.keys import Key
@@ -118,8 +119,7 @@ def predict(
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:
-            key_column = store.table_options.get("key", "key")
-            beside = rows_view(state.graph, read_rows(rows), key_column)
+            beside = rows_view(state.graph, read_rows(rows), store.key_column)
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):

@@ -7,7 +7,8 @@ from fastapi import Body, Response
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.results.versions import Changed, Comparison
+from nodegraft.analysis.results.comparisons import Comparison
+from nodegraft.analysis.results.versions import Changed
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope

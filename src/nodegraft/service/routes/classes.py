@@ -7,7 +7,8 @@ from fastapi import Path
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.results.versions import Changed, Comparison, KnownClasses
+from nodegraft.analysis.results.comparisons import Comparison
+from nodegraft.analysis.results.versions import Changed, KnownClasses
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
 from nodegraft.service.routes.changes import make_change, preview_change
