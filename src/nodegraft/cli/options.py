@@ -380,9 +380,9 @@ def given_tables(values: list[str] | None, option: str) -> Any:
 
 def files_in(tables: Any) -> list[str]:
     """Return the files of :func:`given_tables`."""
-    if tables is None or isinstance(tables, str):
-        return [tables] if tables else []
-    return list(tables.values())
+    if isinstance(tables, dict):
+        return list(tables.values())
+    return [tables] if tables else []
 
 
 def key_option(value: str | list[str] | None) -> Any:

@@ -110,7 +110,7 @@ def key_column(key: str | Mapping[str, str], types: Sequence[str]) -> str:
         key: Column of all tables, or a mapping from node type to column.
         types: All node types; the first is classified. Empty if there is only one.
     """
-    return key if isinstance(key, str) else key.get(types[0], KEY)
+    return key if isinstance(key, str) else key.get("".join(types[:1]), KEY)
 
 
 def refuse_other_types(keys: KeyArray, types: Sequence[str]) -> None:

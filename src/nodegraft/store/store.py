@@ -510,7 +510,8 @@ class Store(StoreViews):
         Args:
             nodes: The table of all nodes as they are now.
             edges: The table of all edges as they are now. None keeps the edges between nodes that
-                stay, with their types, weights and directions; False removes all edges.
+                stay, with their types, weights and directions, and the nodes of types that only
+                edges name; False removes all edges.
             repair: See :meth:`grow`.
             tables: See :meth:`grow`.
             intent: See :meth:`change`; ``override`` is the reason to remove more than the setting

@@ -1,6 +1,6 @@
 """Comparison of new tables with the graph and the labels of a version."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,11 +17,13 @@ from nodegraft.base.events import Listener
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.graph.node_types import KEY, qualified, type_numbers, type_of
 from nodegraft.tables.columns import Source
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import Tables, grow_tables, read_tables
+from nodegraft.tables.typed import is_typed
 
 if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
@@ -219,11 +221,8 @@ def read_whole_tables(
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
         del arguments["directed"]
-    if graph.node_types and edges is None:
-        raise StoreError(
-            "The nodes of this store have several types, and some types may have no table: give "
-            "the tables of edges, too (--edges)."
-        )
+    if edges is None and is_typed(nodes):
+        nodes = {**nodes, **_nodes_without_table(graph, nodes, arguments.get("key", KEY))}
     if graph.is_on_disk:
         with _advice_for_stores():
             tables = build_graph(nodes, table, folder / "built", **arguments)
@@ -235,6 +234,26 @@ def read_whole_tables(
         tables = read_tables(nodes, table, **arguments)
     if edges is None:
         tables = replace(tables, graph=tables.graph.with_edges_of(graph))
+    return tables
+
+
+def _nodes_without_table(
+    graph: Graph, given: Collection[str], key: str | Mapping[str, str]
+) -> dict[str, dict[str, list[str]]]:
+    """Return tables of the node types that only edges name; they stay if the edges stay.
+
+    Args:
+        given: Node types that have a table.
+        key: Key column of each type, or of all.
+    """
+    types, keys = graph.node_types, graph.node_keys.values()
+    numbers = type_numbers(keys, types) if types else np.zeros(0)
+    featured = {type_of(column, types) for column in graph.recipe.columns} if types else set()
+    tables = dict[str, dict[str, list[str]]]()
+    for number, name in enumerate(types):
+        if number and name not in given and name not in featured:
+            own = [text.removeprefix(qualified("", name, types)) for text in keys[numbers == number]]
+            tables[name] = {key if isinstance(key, str) else key.get(name, KEY): own}
     return tables
 
 

@@ -30,6 +30,7 @@ from nodegraft.cli.render.inspect import (
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
 from nodegraft.cli.results.store import Card, Evaluation, Suggestions
+from nodegraft.cli.table_config import columns_beside
 from nodegraft.cli.table_files import table_of
 from nodegraft.cli.terminal import Terminal, line
 
@@ -68,7 +69,13 @@ def predict(
         ),
     ] = None,
     everyone: Annotated[bool, typer.Option("--all", help="Predict all nodes.")] = False,
-    key: Annotated[str, typer.Option(help="Column with the node key, in the table.")] = "key",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the node key, in the table; by default that of a nodegraft.toml "
+            "beside it, or 'key'."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
     min_confidence: Annotated[
         float | None,
@@ -101,6 +108,7 @@ def predict(
 ) -> Output[Predictions]:
     """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
+    from nodegraft.graph.node_types import KEY, key_column
     from nodegraft.tables.new_rows import read_rows, rows_view
 
     if sum((nodes is not None, table is not None, rows is not None, everyone)) != 1:
@@ -118,8 +126,8 @@ def predict(
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:
-            key_column = store.table_options.get("key", "key")
-            beside = rows_view(state.graph, read_rows(rows), key_column)
+            own_key = store.table_options.get("key", KEY)
+            beside = rows_view(state.graph, read_rows(rows), own_key)
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):
@@ -128,8 +136,9 @@ def predict(
                 state.graph, node_keys, missing.value if missing else "error"
             )
         elif table is not None:
-            delimiter = store.table_options.get("delimiter")
-            listed = keys_in_table(table, key, state.graph, delimiter)
+            columns = store.table_options | {"key": KEY} | columns_beside(store, terminal, table)
+            column = key or key_column(columns["key"], state.graph.node_types)
+            listed = keys_in_table(table, column, state.graph, columns.get("delimiter"))
             targets, keys = found_rows(state.graph, listed, missing.value if missing else "null")
         options: dict[str, Any] = {
             "keys": keys,
