@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from nodegraft.tables.typed import is_typed
 
 if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
+    from nodegraft.tables.features.recipe import FeatureRecipe
 
 BLOCK = 1 << 16
 """Number of nodes that are processed in one block."""
@@ -239,20 +240,22 @@ def read_whole_tables(
 
 def _nodes_without_table(
     graph: Graph, given: Collection[str], key: str | Mapping[str, str]
-) -> dict[str, dict[str, list[str]]]:
+) -> dict[str, Any]:
     """Return tables of the node types that only edges name; they stay if the edges stay.
 
     Args:
         given: Node types that have a table.
         key: Key column of each type, or of all.
     """
-    types, keys = graph.node_types, graph.node_keys.values()
-    numbers = type_numbers(keys, types) if types else np.zeros(0)
-    featured = {type_of(column, types) for column in graph.recipe.columns} if types else set()
-    tables = dict[str, dict[str, list[str]]]()
+    if not graph.node_types:
+        return {}
+    types, keys, tables = graph.node_types, graph.node_keys.values(), dict[str, Any]()
+    numbers = type_numbers(keys, types)
+    featured = {type_of(column, types) for column in cast("FeatureRecipe", graph.recipe).columns}
     for number, name in enumerate(types):
         if number and name not in given and name not in featured:
-            own = [text.removeprefix(qualified("", name, types)) for text in keys[numbers == number]]
+            prefix = qualified("", name, types)
+            own = [text.removeprefix(prefix) for text in keys[numbers == number]]
             tables[name] = {key if isinstance(key, str) else key.get(name, KEY): own}
     return tables
 
