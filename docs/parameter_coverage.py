@@ -3,7 +3,7 @@
 Public are the names on the reference page (``docs/reference/python.md``) with their base classes,
 the commands, and the fields of all classes without a leading underscore. Each field needs a
 sentence below it or under ``Args:`` of its class, each argument one under ``Args:`` of its function
-(or in the help of a command's option; those of routes are in the OpenAPI document). A method that
+(or in the help of an option of a command; those of routes are in the OpenAPI document). A method that
 overrides another one need not repeat its text. Other functions document an argument only where its
 name and type leave a question open.
 """
@@ -80,7 +80,7 @@ def _modules() -> Iterator[ModuleType]:
 
 def _of_class(cls: type, is_public: bool) -> Iterator[Parameter]:
     owner = f"{cls.__module__}.{cls.__qualname__}"
-    told = _told(inspect.getdoc(cls) if "__doc__" in vars(cls) else "")
+    told = _told(inspect.getdoc(cls) if "__doc__" in vars(cls) else "") | _told_by_options(cls)
     if dataclasses.is_dataclass(cls):
         own = [one for one in dataclasses.fields(cls) if one.name in _annotated(cls)]
         texts = _texts_below_fields(cls)

@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import replace
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -53,13 +52,6 @@ if TYPE_CHECKING:
 TABLES = ("nodes", "edges", "labels")
 STORE = "my-store"
 """Name of the store in the command that `example` prints."""
-
-
-class World(StrEnum):
-    """Possible values of --world."""
-
-    OPEN = "open"
-    CLOSED = "closed"
 
 
 @command
@@ -118,7 +110,7 @@ def init(
         typer.Option(help="Place of graphs and models, if not in the folder: s3://…"),
     ] = None,
     world: Annotated[
-        World | None,
+        Literal["open", "closed"] | None,
         typer.Option(
             help="open: nodes may belong to unknown classes; closed: every node belongs to a "
             "known class, and confidence is the probability. open by default."
@@ -177,7 +169,7 @@ def init(
         texts=tables.texts,
         database=database,
         objects=objects,
-        world=None if world is None else world.value,
+        world=world,
         parents=classes,
         intent=author.intent,
         listener=terminal,

@@ -4,9 +4,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 from rich.console import RenderableType
@@ -47,14 +46,6 @@ MAX_GROUPS = 3
 """Maximum number of groups to show that may be a new class."""
 
 
-class MissingKeys(StrEnum):
-    """Possible values of --missing."""
-
-    ERROR = "error"
-    SKIP = "skip"
-    NULL = "null"
-
-
 @command
 def predict(
     place: StorePlace,
@@ -92,7 +83,7 @@ def predict(
         ),
     ] = None,
     missing: Annotated[
-        MissingKeys | None,
+        Literal["error", "skip", "null"] | None,
         typer.Option(
             help="Keys that are not in the graph: refuse them (error), drop them (skip), or give a "
             "row without a class (null). By default null for --table, error for --nodes."
@@ -131,15 +122,13 @@ def predict(
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):
-                node_keys = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
-            targets, keys = found_rows(
-                state.graph, node_keys, missing.value if missing else "error"
-            )
+                node_keys = keys_from(nodes, state.graph, missing in (None, "error"))
+            targets, keys = found_rows(state.graph, node_keys, missing or "error")
         elif table is not None:
             columns = store.table_options | {"key": KEY} | columns_beside(store, terminal, table)
             column = key or key_column(columns["key"], state.graph.node_types)
             listed = keys_in_table(table, column, state.graph, columns.get("delimiter"))
-            targets, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+            targets, keys = found_rows(state.graph, listed, missing or "null")
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,
