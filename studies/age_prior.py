@@ -4,7 +4,7 @@
     python -m studies.age_prior                # write the pages again
 
 After the last session of a stream, the predictions of a method are combined with a prior on the
-session in which a node appeared (:mod:`nodegraft.evaluation.age_prior`). Writes
+session in which a node appeared (:mod:`studies.node_ages`). Writes
 ``studies/records/age-prior.json``, and from it ``docs/explanation/age-prior-measured.md`` and
 ``docs/explanation/near-duplicates-measured.md``.
 """
@@ -14,19 +14,19 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from studies.node_ages import (
+    first_sessions,
+    fit_power,
+    raised,
+    same_as_labelled,
+    with_age_prior,
+    with_true_ages,
+)
 from studies.record_file import FOLDER, GRAPHS, PAGES, Record, measure_missing, parser, read
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
-from nodegraft.evaluation.age_prior import (
-    first_sessions,
-    fit_power,
-    raised,
-    with_age_prior,
-    with_true_ages,
-)
 from nodegraft.evaluation.metrics import interval
-from nodegraft.evaluation.near_duplicates import same_as_labelled
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView

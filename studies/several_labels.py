@@ -32,8 +32,7 @@ from nodegraft.graph.edges.matrix import normalise_rows, weigh_columns
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.statistics import column_rarity
-from nodegraft.lab.datasets.debian import PACKAGES
-from nodegraft.lab.datasets.debian_all import DebianAll
+from nodegraft.lab.datasets.debian import PACKAGES, DebianAll
 from nodegraft.lab.datasets.templates.readers import read_stanzas
 from nodegraft.methods.multi_label import MultiLabel
 from nodegraft.methods.templates.propagated import side_by_side

@@ -312,7 +312,7 @@ def test_a_graph_may_have_edges_of_several_kinds() -> None:
     assert [graph.is_directed(name) for name in graph.relations] == [True, False, False]
     assert np.stack(graph.edges(), axis=1).tolist() == [[0, 1], [1, 2]]
     assert repr(graph) == "Graph(3 nodes, 4 undirected edges of 3 types, 2 features)"
-    assert (graph.num_edges, sum(graph.edge_counts.values())) == (2, 4)
+    assert (graph.num_edges, graph.num_edges_of_all_types) == (2, 4)
 
 
 def test_one_kind_may_be_a_relation_without_a_name() -> None:

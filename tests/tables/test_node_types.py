@@ -15,7 +15,7 @@ from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.hetero import read_hetero, to_hetero
-from nodegraft.tables.read import Tables, grow_graph, grow_tables, read_tables
+from nodegraft.tables.read import Tables, grow_graph, grow_tables, read_graph, read_tables
 from nodegraft.tables.storage import load_graph, save_graph
 
 WORDS = ("felt wool brim", "sole lace leather")
@@ -139,6 +139,41 @@ def test_a_table_of_another_type_may_be_empty(tmp_path: Path) -> None:
         assert graph.num_nodes == 10
     grown = grow_graph(graph, {"user": {"user_id": ["5"], "age": [30.0]}}, key=KEY)
     assert grown.keys_of(grown.rows)[-1] == "user:5"
+
+
+def test_a_key_with_its_type_is_the_key_without_it() -> None:
+    users = {"user_id": ["user:3", "4"], "age": [20.0, 40.0]}
+    bought = {"user_id": ["3", "user:3", "user:4"], "sku": ["p0", "p2", "p1"]}
+    tags = {"source": ["p0", "p1"], "target": ["tag:warm", "warm"]}
+    graph = read(
+        {**NODES, "user": users}, {"user:bought:product": bought, "product:has:tag": tags}
+    ).graph
+    assert graph.keys_of(graph.rows)[8:] == ["user:3", "user:4", "tag:warm"]
+    assert neighbours(graph, "user:3") == {"p0", "p2"}
+    with pytest.raises(TablesError, match=r"node key seen before.*row 2: user:3"):
+        read({**NODES, "user": {"user_id": ["3", "user:3"], "age": [1.0, 2.0]}})
+
+
+def test_labels_of_nodes_that_are_not_classified_are_refused() -> None:
+    labels = {"sku": ["p0", "tag:warm", "p1"], "label": ["hats", "hats", "shoes"]}
+    message = r"label of nodes whose type is not classified, column 'sku'.*row 2: tag:warm"
+    with pytest.raises(TablesError, match=message):
+        read(labels=labels)
+    tables = read(labels=labels, repair=True)
+    assert tables.labels is not None
+    assert tables.labels["hats"].tolist() == ["p0"]
+    with pytest.raises(TablesError, match=message):
+        ng.read_labels(labels, tables.graph, key="sku")
+
+
+def test_feature_columns_of_a_type_without_a_table_are_missing() -> None:
+    with pytest.raises(MissingColumnError, match="'tag:words'"):
+        read(features=["user:age", "tag:words"])
+    numbers = {**NODES, "user": {"user_id": [3, 4], "age": [20.0, 40.0], "visits": [1.0, 3.0]}}
+    graph = read(numbers, features="user:*").graph
+    assert graph.recipe is not None
+    again = read_graph({"product": products()}, EDGES, key=KEY, recipe=graph.recipe, repair=True)
+    assert again.num_features == graph.num_features
 
 
 def test_edges_to_unknown_nodes_of_a_table_are_refused() -> None:

@@ -374,16 +374,21 @@ class MissingFileError(NodegraftError):
         dataset: Name of the dataset.
         required: Names of the files that the dataset needs.
         folders: Folders that were searched.
+        fetch: How to get the files; empty if that is not known.
     """
 
     code = "missing_file"
 
-    def __init__(self, dataset: str, required: Sequence[str], folders: Sequence[Path]) -> None:
+    def __init__(
+        self, dataset: str, required: Sequence[str], folders: Sequence[Path], fetch: str = ""
+    ) -> None:
         files = ", ".join(required)
         places = "\n".join(f"  {place}" for place in folders)
+        advice = f"\nTo get them, in the data folder: {fetch}" if fetch else ""
         super().__init__(
             f"Dataset {dataset!r} needs {files}. Looked in:\n{places}\n"
             "Give the folder that holds it with --data DIR, or set NODEGRAFT_DATA."
+            f"{advice}"
         )
 
 

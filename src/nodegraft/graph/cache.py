@@ -164,10 +164,15 @@ class ViewCache:
         return () if recipe is None else recipe.node_types
 
     @property
+    def has_several_types(self) -> bool:
+        """Whether there are node types besides the classified one."""
+        return len(self.node_types) > 1
+
+    @property
     def targets(self) -> IntArray:
         """Row numbers of the visible nodes that are classified, ascending."""
         rows = np.arange(len(self._store.keys)) if self._rows is None else self._rows
-        if len(self.node_types) < 2:
+        if not self.has_several_types:
             return rows
         return self._samples.get("targets", lambda: np.delete(rows, self.other_places))
 
@@ -177,7 +182,7 @@ class ViewCache:
         return self._samples.get("others", self._find_others)
 
     def _find_others(self) -> IntArray:
-        if len(self.node_types) < 2:
+        if not self.has_several_types:
             return np.zeros(0, dtype=np.int64)
         keys, rows = self._store.keys, self._rows
         visible = keys.values() if rows is None else keys.array_at(rows)
@@ -192,7 +197,7 @@ class ViewCache:
             count: Maximum number of rows.
         """
         keys, rows = self._store.keys, self._rows
-        if len(self.node_types) > 1:
+        if self.has_several_types:
             rows = self.targets
         if rows is not None:
             return self._samples.get("all", lambda: rows[hash_order(keys.array_at(rows))])[:count]

@@ -286,6 +286,11 @@ class Graph(GraphView):
         return {name: part.num_edges for name, part in self._kinds().items()}
 
     @property
+    def num_edges_of_all_types(self) -> int:
+        """Number of undirected edges; edges of several types between two nodes all count."""
+        return sum(self.edge_counts.values())
+
+    @property
     def node_keys(self) -> NodeKeys:
         """Keys of all nodes, in row order."""
         return self._store.keys
@@ -363,10 +368,9 @@ class Graph(GraphView):
 
     def __repr__(self) -> str:
         kinds = f" of {len(self.relations)} types" if len(self.relations) > 1 else ""
-        edges = sum(self.edge_counts.values())
         return (
-            f"Graph({self.num_nodes:,} nodes, {edges:,} undirected edges{kinds}, "
-            f"{self.num_features:,} features)"
+            f"Graph({self.num_nodes:,} nodes, {self.num_edges_of_all_types:,} undirected "
+            f"edges{kinds}, {self.num_features:,} features)"
         )
 
     def _repr_html_(self) -> str:

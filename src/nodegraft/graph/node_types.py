@@ -73,7 +73,6 @@ def type_numbers(keys: KeyArray, types: Sequence[str]) -> NDArray[np.int64]:
     if keys.dtype != object:
         return np.zeros(keys.size, dtype=np.int64)
     number = {name: place for place, name in enumerate(types)}
-    number[types[0]] = 0
     found = (
         number.get(before, 0) if separator else 0
         for before, separator, _ in (key.partition(SEPARATOR) for key in keys.tolist())
@@ -118,10 +117,8 @@ def refuse_other_types(keys: KeyArray, types: Sequence[str]) -> None:
 
     Args:
         keys: Keys of nodes.
-        types: All node types; the first is classified. Empty if the graph has only one.
+        types: All node types; the first is classified.
     """
-    if len(types) < 2:
-        return
     others = keys[type_numbers(keys, types) > 0]
     if others.size:
         raise DataError(

@@ -122,8 +122,11 @@ def joins_types(view: GraphView, relation: str) -> bool:
     Args:
         relation: Edge type, such as ``user:bought:product``.
     """
-    types, ends = view.node_types, relation.split(SEPARATOR)
-    return len(types) > 1 and len(ends) == 3 and (ends[0] == types[0]) != (ends[-1] == types[0])
+    ends = relation.split(SEPARATOR)
+    if not view.has_several_types or len(ends) != 3:
+        return False
+    classified = view.node_types[0]
+    return (ends[0] == classified) != (ends[2] == classified)
 
 
 def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], float]:
@@ -193,12 +196,12 @@ def summarise_columns(view: GraphView) -> ColumnSummary:
     if not view.has_sparse_features:
         return ColumnSummary(np.ones(view.num_features, dtype=np.float32), are_counts=False)
     documents, are_counts = np.zeros(view.num_features, dtype=np.int64), True
-    num_documents = view.num_nodes if len(view.node_types) < 2 else 0
+    num_documents = 0 if view.has_several_types else view.num_nodes
     for start in range(0, view.num_nodes, BLOCK_ROWS):
         counts = csr_array(view.features(view.rows[start : start + BLOCK_ROWS]))
         documents += np.bincount(counts.indices[counts.data != 0], minlength=documents.size)
         are_counts = are_counts and bool((counts.data >= 0).all())
-        if len(view.node_types) > 1:
+        if view.has_several_types:
             # Nodes of types without features are no documents.
             num_documents += int((np.diff(counts.indptr) > 0).sum())
     rarity: NDArray[np.float64] = np.log((1 + num_documents) / (1 + documents)) + 1

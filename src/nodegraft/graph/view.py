@@ -229,6 +229,11 @@ class GraphView:
         return self._cache.node_types
 
     @property
+    def has_several_types(self) -> bool:
+        """Whether there are node types besides the classified one."""
+        return self._cache.has_several_types
+
+    @property
     def targets(self) -> IntArray:
         """Row numbers of the visible nodes that are classified: all, unless nodes have types."""
         return self._cache.targets
@@ -240,7 +245,7 @@ class GraphView:
             keys: Keys of nodes of the classified type, in any order.
         """
         rows = self.rows_of(keys)
-        if len(self.node_types) > 1:
+        if self.has_several_types:
             refuse_other_types(self._store.keys.array_at(rows), self.node_types)
         return rows
 

@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nodegraft.base.memo import Memo
-from nodegraft.base.parameters.constraints import OpenFraction, PositiveInt
+from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.linear.dual import Dual, dual_lda
-from nodegraft.methods.templates.propagated import KernelHead
+from nodegraft.methods.sgc_lda import SGCLDA
 from nodegraft.model.learned import GraphInputs
 
 
 @dataclass(kw_only=True)
-class UGCNLDA(KernelHead):
+class UGCNLDA(SGCLDA):
     r"""Linear discriminant analysis on a random graph encoder that is never trained:
 
     .. math:: H_0 = X, \quad H_l = \tanh(S H_{l-1} T_l), \quad z = [H_1, \dots, H_L]
@@ -41,14 +40,9 @@ class UGCNLDA(KernelHead):
     width: PositiveInt = 1024
     """Width of each layer's output."""
 
-    shrinkage: OpenFraction = 0.1
-    """Shrinkage of the covariance towards a multiple of the identity matrix, between 0 and 1. Use a
-    larger value for fewer labels."""
-
     name: ClassVar[str] = "ugcn-lda"
     summary: ClassVar[str] = "random untrained GCN, linear discriminants with one covariance"
     citation: ClassVar[str] = "untrained GCN with streaming LDA 2025 (arXiv 2510.06819)"
-    reversible: ClassVar[bool] = True
 
     def _start(self, inputs: GraphInputs, labels: KeyedLabels) -> None:
         super()._start(inputs, labels)
@@ -60,10 +54,6 @@ class UGCNLDA(KernelHead):
         key = self.seed, view.num_features, self.hops, self.width
         weights = self._random_weights.get(key, lambda: self._draw(view.num_features))
         return untrained_layers(neighbourhood, weights).numpy()[places]
-
-    def solve(self, gram: NDArray[np.float64], counts: NDArray[np.int64], width: int) -> Dual:
-        """Solve linear discriminant analysis in dual form."""
-        return dual_lda(gram, counts, self.shrinkage, width)
 
     def _draw(self, features: int) -> list[Tensor]:
         draws = self.seeds.torch_generator("untrained encoder")

@@ -196,7 +196,8 @@ def _advice_for_stores() -> Iterator[None]:
 def growth_changes(before: Graph, after: Graph) -> TableChanges:
     """Count the nodes and edges that were added to a graph whose old rows are unchanged."""
     more = after.num_nodes - before.num_nodes
-    return TableChanges(more, 0, 0, num_edges(after) - num_edges(before), 0, 0)
+    edges = after.num_edges_of_all_types - before.num_edges_of_all_types
+    return TableChanges(more, 0, 0, edges, 0, 0)
 
 
 def read_whole_tables(
@@ -296,8 +297,8 @@ def table_changes(before: Graph, after: Graph, labels_lost: int) -> TableChanges
         after.num_nodes - stayed,
         before.num_nodes - stayed,
         changed,
-        num_edges(after) - shared // 2,
-        num_edges(before) - shared // 2,
+        after.num_edges_of_all_types - shared // 2,
+        before.num_edges_of_all_types - shared // 2,
         labels_lost,
     )
 
@@ -318,8 +319,3 @@ def _shared_entries(before: Graph, after: Graph, rows: IntArray, there: IntArray
         new = np.repeat(there[rows], counts) * most + neighbours
         shared += np.intersect1d(old, new).size
     return shared
-
-
-def num_edges(graph: Graph) -> int:
-    """Return the number of edges; a pair of nodes joined by two edge types counts twice."""
-    return sum(graph.edge_counts.values())

@@ -20,7 +20,6 @@ from nodegraft.store.table_changes import (
     grown,
     growth_changes,
     lost_labels,
-    num_edges,
     read_whole_tables,
     table_changes,
 )
@@ -155,7 +154,8 @@ class TableUpdates:
 
     def _counted(self, before: State, changes: TableChanges) -> TablePreview:
         graph = before.graph
-        sizes = TableSizes(graph.num_nodes, num_edges(graph), len(before.labels.owners()))
+        edges, labels = graph.num_edges_of_all_types, len(before.labels.owners())
+        sizes = TableSizes(graph.num_nodes, edges, labels)
         limit = self._parts.settings.value(MAX_REMOVED_SHARE.name)
         return TablePreview(sizes, changes, {}, (), limit)
 

@@ -119,7 +119,13 @@ class SourceTable:
         named = " and ".join(map(repr, columns))
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
-    def _with_column(self, name: str, column: Any) -> "SourceTable":
+    def with_column(self, name: str, column: Any) -> "SourceTable":
+        """Return this table with other values in a column.
+
+        Args:
+            name: Name of an existing column.
+            column: Arrow column with one value for each row.
+        """
         place = self._content.column_names.index(name)
         return self.with_content(self._content.set_column(place, name, column))
 
@@ -134,9 +140,9 @@ class SourceTable:
         for name in names:
             column = self.column(name)
             if is_text(column) and key_type == "integer":
-                table = table._with_column(name, self._integers(name))
+                table = table.with_column(name, self._integers(name))
             elif pa.types.is_integer(column.type) and key_type == "text":
-                table = table._with_column(name, column.cast(pa.large_string()))
+                table = table.with_column(name, column.cast(pa.large_string()))
         return table
 
     def _integers(self, name: str) -> Any:

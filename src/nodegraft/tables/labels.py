@@ -1,6 +1,6 @@
 """Read labels from a dict or a table; split them into training and held-out labels."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from nodegraft.graph.labels import (
     has_control_characters,
     likely_duplicates,
 )
+from nodegraft.graph.node_types import KEY, type_numbers
 from nodegraft.tables.columns import Source, SourceTable, read_source, require_columns
 from nodegraft.tables.data_report import Finding, finding, require_usable
 from nodegraft.tables.features.recipe import FeatureRecipe
@@ -25,8 +26,8 @@ from nodegraft.tables.keys import node_keys, rows_named
 
 ByClass = dict[str, list[Key]]
 
-KEY, LABEL = "key", "label"
-"""Default column names of a label table."""
+LABEL = "label"
+"""Default column of class names in a label table."""
 
 ALIKE = "groups of class names that differ only by case or blanks"
 """Description of the finding about different class names that probably mean the same class."""
@@ -102,7 +103,7 @@ def read_labels(
         )
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)
-    result = labels_in(table, graph.node_keys, key, label)
+    result = labels_in(table, graph.node_keys, key, label, graph.node_types)
     require_usable(result.findings, repair, "\n".join(map(str, result.findings)))
     return result.labels
 
@@ -149,14 +150,27 @@ class LabelsRead(NamedTuple):
     """Findings about the label table, for the data report."""
 
 
-def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> LabelsRead:
-    """Read labels from a table whose keys have the same type as the graph's keys."""
+def labels_in(
+    table: SourceTable, keys: NodeKeys, key: str, label: str, types: Sequence[str]
+) -> LabelsRead:
+    """Read labels from a table whose keys have the same type as the graph's keys.
+
+    Args:
+        keys: Keys of all nodes of the graph.
+        types: Node types of the graph, the classified one first; empty if there is only one.
+    """
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
     names = [name.strip() for name in raw]
     rows = rows_named(keys, table, key)
+    is_classified = np.ones(rows.size, dtype=bool)
+    if len(types) > 1:
+        is_known = rows >= 0
+        is_classified[is_known] = type_numbers(keys.array_at(rows[is_known]), types) == 0
     owners: dict[int, str] = {}
-    kinds: dict[str, list[int]] = {"padded": [], "blank": [], "odd": [], "unknown": [], "other": []}
+    kinds: dict[str, list[int]] = {
+        name: [] for name in ("padded", "blank", "odd", "unknown", "typed", "other")
+    }
     for place, (name, row) in enumerate(zip(names, rows.tolist(), strict=True)):
         if not name:
             kinds["blank"].append(place)
@@ -167,6 +181,8 @@ def labels_in(table: SourceTable, keys: NodeKeys, key: str, label: str) -> Label
             kinds["odd"].append(place)
         if row < 0:
             kinds["unknown"].append(place)
+        elif not is_classified[place]:
+            kinds["typed"].append(place)
         elif owners.setdefault(row, name) != name:
             kinds["other"].append(place)
     by_class: dict[str, list[int]] = {}
@@ -186,7 +202,7 @@ def _label_findings(
     column = table.column(key)
 
     def about(kind: str, what: str, blocking: str, fatal: bool = False) -> list[Finding]:
-        some, of_nodes = places[kind], kind in ("unknown", "other")
+        some, of_nodes = places[kind], kind in ("unknown", "typed", "other")
         values = (column[place].as_py() if of_nodes else repr(names[place][:40]) for place in some)
         examples, where = table.examples(some, values), table.where(key if of_nodes else label)
         return finding(what, some.size, examples, blocking, where=where, fatal=fatal)
@@ -197,6 +213,7 @@ def _label_findings(
         *about("padded", "labels whose class name begins or ends with a blank", "stripped"),
         *about("odd", f"labels whose class name has {allowed}", "choose another name", True),
         *about("unknown", "labels of nodes that are not in the table of nodes", "dropped"),
+        *about("typed", "labels of nodes whose type is not classified", "dropped"),
         *about("other", "labels of nodes with another class", "the first class of each is kept"),
     ]
 

@@ -28,18 +28,12 @@ from nodegraft.tables.features.choice import FeatureChoice
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.features.text import FEWEST_DOCUMENTS
 from nodegraft.tables.features.text_encoders import TFIDF
-from nodegraft.tables.keys import check_key_type, in_one_key_type
+from nodegraft.tables.keys import check_key_type, in_one_key_type, node_keys
 from nodegraft.tables.labels import LABEL, labels_in
 from nodegraft.tables.node_rows import different_nodes
 from nodegraft.tables.node_texts import NodeTexts
-from nodegraft.tables.typed import (
-    TypedReader,
-    edge_tables,
-    is_typed,
-    node_types_of,
-    numbers_by_type,
-    same_node_types,
-)
+from nodegraft.tables.typed import TypedReader, TypedTables
+from nodegraft.tables.typed_sources import edge_tables, is_typed, node_types_of, same_node_types
 
 
 @dataclass(frozen=True)
@@ -165,10 +159,13 @@ def read_tables(
         types = same_node_types(choice.recipe.node_types, types)
     read = dict[str, SourceTable]()
     if types:
+        if key_type == "integer":
+            raise ParameterError("Keys of several node types are text: omit key_type (--key-type).")
         reader = TypedReader(types, key, columns, choice.text_columns, delimiter)
-        key_type, key = reader.key_type(key_type), reader.key
+        key_type, key = "text", reader.key
         with problems.collect():
-            typed = reader.read(nodes, edge_tables(edges), choice.columns)
+            featured = choice.recipe.columns if choice.recipe else ()
+            typed = reader.read(nodes, edge_tables(edges), featured)
             read["nodes"] = typed.nodes
     elif not isinstance(key, str):
         raise ParameterError(f"key={key!r} is for node tables by type: nodes={{'product': …}}.")
@@ -194,11 +191,9 @@ def read_tables(
     )
     keyed = [(table, (key,)), (edge_table, columns.ends), (label_table, (owner,))]
     table, edge_table, label_table = in_one_key_type(keyed, key_type)
-    table, named_keys, findings = different_nodes(table, key)
-    keys = NodeKeys(named_keys)
-    if typed:
-        findings += [*typed.findings, *numbers_by_type(keys, types)]
-    known = None
+    table, named_keys, findings = _nodes_with_keys(table, key, typed)
+    findings += typed.sizes() if typed else ()
+    keys, known = NodeKeys(named_keys), None
     with problems.collect():
         fitted_on = typed.with_features(choice.columns or choice.features) if typed else table
         recipe = choice.fitted(fitted_on, key, types)
@@ -210,11 +205,11 @@ def read_tables(
         findings += [*edge_rows.findings, *edge_oddities(edge_rows, kinds)]
     with problems.collect():
         if label_table is not None:
-            known, label_findings = labels_in(label_table, keys, owner, label)
+            known, label_findings = labels_in(label_table, keys, owner, label, types)
             findings += label_findings
     raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)
-    sizes = len(keys), sum(graph.edge_counts.values()), graph.num_features
+    sizes = len(keys), graph.num_edges_of_all_types, graph.num_features
     report = DataReport(*sizes, tuple(findings))
     report.require_usable(repair)
     return Tables(graph, report, recipe.texts(table), known)
@@ -311,8 +306,7 @@ def grow_tables(
             edge_table = edge_table.with_keys(columns.ends, graph.node_keys.key_type)
     problems.raise_all()
     if table is not None:
-        table, keys, findings = different_nodes(table, key)
-        findings += typed.findings if typed else ()
+        table, keys, findings = _nodes_with_keys(table, key, typed)
         old = np.flatnonzero(graph.node_keys.find(keys) >= 0)
         stay, examples = "the rows of the graph stay as they are", table.examples(old, keys[old])
         what, where = "nodes that the graph has already", table.where(key)
@@ -339,6 +333,18 @@ def grow_tables(
     new: Edges = relations if is_named else relations[EDGES]
     grown = graph.grow(keys.tolist(), matrix, new if edge_rows.source.size else ())
     return Tables(grown, report, texts)
+
+
+def _nodes_with_keys(
+    table: SourceTable, key: str, typed: TypedTables | None
+) -> tuple[SourceTable, KeyArray, list[Finding]]:
+    """Return the rows of a node table with different keys, these keys, and findings about others.
+
+    Tables by type have been checked when they were joined.
+    """
+    if typed is None:
+        return different_nodes(table, key)
+    return table, node_keys(table, key), [*typed.findings]
 
 
 def raise_problems(problems: Problems, findings: list[Finding], repair: bool) -> None:

@@ -2,13 +2,14 @@
 
 The first node type is classified; its nodes and columns keep their names. A node of another type
 has the key ``type:key``, and a column of its table is called ``type:column``. All keys are text. A
-type without a table has the nodes that occur in edges.
+key that begins with its type in the table, too, is not changed. A type without a table has the
+nodes that occur in edges.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,128 +17,16 @@ import pyarrow.compute as pc
 
 from nodegraft.base.errors import DataError, MissingColumnError, ParameterError
 from nodegraft.base.problems import Problems
-from nodegraft.graph.keys import KeyType, NodeKeys
-from nodegraft.graph.node_types import (
-    SEPARATOR,
-    check_node_types,
-    qualified,
-    type_numbers,
-    type_of,
-)
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.keys import NodeKeys
+from nodegraft.graph.node_types import KEY, SEPARATOR, qualified, type_of
 from nodegraft.tables.columns import Source, SourceTable, is_text, read_source
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, read_edges
 from nodegraft.tables.node_rows import different_nodes
-
-EdgeType: TypeAlias = tuple[str, str, str]
-"""Type of the source node, name, and type of the target node."""
+from nodegraft.tables.typed_sources import EdgeType
 
 NODES = "the tables of nodes"
-
-
-def is_typed(source: Source) -> bool:
-    """Return whether a source is a mapping from type to table, and not one table in memory.
-
-    >>> is_typed({"product": "products.csv"}), is_typed({"key": ["p1"]}), is_typed("products.csv")
-    (True, False, False)
-
-    Args:
-        source: Argument of a user.
-    """
-    return isinstance(source, Mapping) and all(
-        isinstance(table, str | Path | Mapping) or hasattr(table, "columns")
-        for table in source.values()
-    )
-
-
-def node_types_of(nodes: Source, edges: Source) -> tuple[str, ...]:
-    """Return the node types that tables name, the classified one first; empty if there are none.
-
-    Args:
-        nodes: Node tables by type, or one node table.
-        edges: Edge tables by type, or one edge table; None for no edges.
-    """
-    if not is_typed(nodes):
-        if edges is not None and is_typed(edges):
-            raise ParameterError(
-                "Edge tables by type need node tables by type: nodes={'product': …} "
-                "(--nodes product=FILE)."
-            )
-        return ()
-    named = [end for edge in edge_tables(edges) for end in (edge[0], edge[2])]
-    return check_node_types(tuple(dict.fromkeys((*nodes, *named))))
-
-
-def same_node_types(known: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the node types of a recipe; raise an error if tables have others.
-
-    Args:
-        known: Node types of the recipe; empty if there is only one.
-        given: Node types of the tables; types that occur only in edges may be missing.
-    """
-    if bool(known) != bool(given) or given[:1] != known[:1] or not set(given) <= set(known):
-        raise ParameterError(
-            f"The features were made from {_of_types(known)}, and these are {_of_types(given)}: "
-            "give the same node types, the classified one first."
-        )
-    return known
-
-
-def _of_types(types: tuple[str, ...]) -> str:
-    return f"tables of the node types {', '.join(types)}" if types else "one table of nodes"
-
-
-def numbers_by_type(keys: NodeKeys, types: tuple[str, ...]) -> list[Finding]:
-    """Return the number of nodes of each type, for the data report.
-
-    Args:
-        keys: Keys of all nodes.
-        types: All node types; the first is classified.
-    """
-    counts = np.bincount(type_numbers(keys.values(), types), minlength=len(types)).tolist()
-    findings = finding(f"nodes of type {types[0]}, which are classified", counts[0])
-    for name, count in zip(types[1:], counts[1:], strict=True):
-        findings += finding(f"nodes of type {name}, which are not classified", count)
-    return findings
-
-
-def edge_tables(edges: Source) -> dict[EdgeType, Source]:
-    """Return edge tables by edge type; raise an error if they are not given by type.
-
-    >>> edge_tables({"user:bought:product": "bought.csv"})
-    {('user', 'bought', 'product'): 'bought.csv'}
-
-    Args:
-        edges: Edge tables by type; the type is a tuple of three names, or a text that joins them by
-            colons. None for no edges.
-    """
-    if edges is None:
-        return {}
-    if not is_typed(edges):
-        raise ParameterError(
-            "With several node types, give each edge table with its type: edges={('user', "
-            "'bought', 'product'): …} (--edges user:bought:product=FILE)."
-        )
-    split = {name: name.split(SEPARATOR) if isinstance(name, str) else name for name in edges}
-    wrong = next(
-        (
-            name
-            for name, parts in split.items()
-            if not all(parts) or len(SEPARATOR.join(parts).split(SEPARATOR)) != 3
-        ),
-        None,
-    )
-    if wrong is not None:
-        raise ParameterError(
-            f"{wrong!r} is no edge type: give the node type of the source, a name without ':' and "
-            "the node type of the target, as in 'user:bought:product'."
-        )
-    tables = {(first, name, last): edges[given] for given, (first, name, last) in split.items()}
-    if len(tables) < len(split):
-        raise ParameterError(
-            "An edge type is given twice, as a tuple and as text: give it once, with all its edges."
-        )
-    return tables
 
 
 @dataclass(frozen=True)
@@ -147,11 +36,11 @@ class TypedTables:
     types: tuple[str, ...]
     """All node types; the first is classified."""
 
-    key: str
-    """Column of :attr:`nodes` with keys."""
-
     nodes: SourceTable
     """All nodes."""
+
+    numbers: IntArray
+    """Position of each node's type in :attr:`types`."""
 
     edges: Mapping[str, tuple[SourceTable, EdgeColumns]]
     """Edge table and its columns by edge type."""
@@ -178,9 +67,16 @@ class TypedTables:
         Args:
             columns: Columns that become features.
         """
-        featured = {type_of(name, self.types) for name in columns}
-        types = [type_of(key or "", self.types) for key in self.nodes.texts(self.key)]
-        return self.nodes.take([row for row, name in enumerate(types) if name in featured])
+        featured = [self.types.index(type_of(name, self.types)) for name in columns]
+        return self.nodes.take(np.flatnonzero(np.isin(self.numbers, featured)))
+
+    def sizes(self) -> list[Finding]:
+        """Return the number of nodes of each type, for the data report."""
+        counts = np.bincount(self.numbers, minlength=len(self.types)).tolist()
+        findings = finding(f"nodes of type {self.types[0]}, which are classified", counts[0])
+        for name, count in zip(self.types[1:], counts[1:], strict=True):
+            findings += finding(f"nodes of type {name}, which are not classified", count)
+        return findings
 
 
 _ENDS = EdgeColumns("source", "target", None, None)
@@ -218,12 +114,6 @@ class TypedReader:
                 f"{what} has the node type {unknown!r}; there are {', '.join(self._types)}."
             )
 
-    def key_type(self, asked: KeyType | None) -> KeyType:
-        """Return the type of all keys, which is text; raise an error if another is asked for."""
-        if asked not in (None, "text"):
-            raise ParameterError("Keys of several node types are text: omit key_type (--key-type).")
-        return "text"
-
     @property
     def key(self) -> str:
         """Column of the joined table with keys."""
@@ -241,8 +131,8 @@ class TypedReader:
         Args:
             nodes: Node tables by type.
             edges: Edge tables by type.
-            featured: Feature columns of the joined table; those of types without a table become
-                missing values.
+            featured: Columns of an existing recipe; those of types without a table become missing
+                values.
             known: Keys of the graph that grows; None for a new graph.
         """
         self._refuse_unknown("nodes", nodes)
@@ -250,11 +140,10 @@ class TypedReader:
         if edges and self._columns.kind is not None:
             raise ParameterError("Omit edge_type (--type): each edge table is given with its type.")
         problems, findings = Problems(), list[Finding]()
-        read, linked = list[SourceTable](), dict[str, tuple[SourceTable, EdgeColumns]]()
+        read, linked = dict[str, SourceTable](), dict[str, tuple[SourceTable, EdgeColumns]]()
         for name, source in nodes.items():
             with problems.collect():
-                table, found = self._nodes(name, source)
-                read.append(table)
+                read[name], found = self._nodes(name, source)
                 findings += found
         for ends, source in edges.items():
             with problems.collect():
@@ -268,16 +157,19 @@ class TypedReader:
                     "(edge_weight=…, --weight), or leave it out."
                 )
         problems.raise_all()
-        with_features = {type_of(name, self._types) for name in featured}
+        absent = [name for name in featured if type_of(name, self._types) not in nodes]
+        with_features = {type_of(name, self._types) for name in absent}
         for name in self._types[1:]:
             if name not in nodes and name not in with_features:
-                read += self._named_in_edges(name, linked.values(), known)
-        return TypedTables(
-            self._types, self.key, self._joined(read, nodes, featured), linked, tuple(findings)
-        )
+                read[name] = self._named_in_edges(name, linked.values(), known)
+        places = np.array([self._types.index(name) for name in read], dtype=np.int64)
+        numbers = np.repeat(places, [len(table) for table in read.values()])
+        empty = SourceTable(pa.table({self.key: pa.array([], pa.large_string())}), NODES)
+        joined = SourceTable.joined([empty, *read.values()], NODES).with_missing(absent)
+        return TypedTables(self._types, joined, numbers, linked, tuple(findings))
 
     def _key_of(self, name: str) -> str:
-        return self._keys.get(name, "key")
+        return self._keys.get(name, KEY)
 
     def _nodes(self, name: str, source: Source) -> tuple[SourceTable, list[Finding]]:
         """Return a node table with the keys and columns of the joined table."""
@@ -286,31 +178,44 @@ class TypedReader:
         texts = [text.removeprefix(prefix) for text in self._texts if text.startswith(prefix)]
         what = f"nodes of type {name}"
         table = read_source(source, what, (*texts, key), self._delimiter)
-        table = table.with_keys([key], "text")
+        table = table.with_column(key, self._qualified(table, key, name))
         findings = list[Finding]()
         if len(table) or not prefix:
             table, _, findings = different_nodes(table, key)
-        if not prefix:
-            self._refuse_prefixed(table, key)
         columns = {
             self.key if column == key else prefix + column: table.column(column)
             for column in table.column_names
         }
-        columns[self.key] = _qualified(table, key, prefix)
         return table.with_content(pa.table(columns)), findings
 
-    def _refuse_prefixed(self, table: SourceTable, key: str) -> None:
-        """Raise an error if a key of a classified node begins with the name of another type."""
-        texts = table.text_column(key)
-        for other in self._types[1:]:
-            prefix = qualified("", other, self._types)
-            found = texts.filter(pc.starts_with(texts, prefix).fill_null(False))
-            if len(found):
-                raise DataError(
-                    f"The key {found[0].as_py()!r} of {table.place} looks like a node of type "
-                    f"{other}, and column {key!r} has nodes of type {self._types[0]}: correct the "
-                    "key, or give that type another name."
-                )
+    def _qualified(self, table: SourceTable, column: str, node_type: str) -> Any:
+        """Return a column of keys as text; keys of types that are not classified get their type.
+
+        A key that begins with its type already is not changed.
+        """
+        values = table.column(column)
+        is_key = is_text(values) or pa.types.is_integer(values.type)
+        if not is_key and values.null_count < len(values):
+            raise DataError(
+                f"Column {column!r} of {table.place} must hold text or integers, and is of type "
+                f"{values.type}."
+            )
+        texts = table.text_column(column)
+        prefix = qualified("", node_type, self._types)
+        if prefix:
+            before, between = (pa.scalar(text, pa.large_string()) for text in (prefix, ""))
+            joined = pc.binary_join_element_wise(before, texts, between)
+            return pc.if_else(pc.starts_with(texts, prefix), texts, joined)
+        others = "|".join(map(re.escape, self._types[1:]))
+        found = texts.filter(pc.match_substring_regex(texts, f"^({others}){SEPARATOR}"))
+        if others and len(found):
+            other = type_of(found[0].as_py(), self._types)
+            raise DataError(
+                f"The key {found[0].as_py()!r} of {table.place} looks like a node of type {other}, "
+                f"and column {column!r} has nodes of type {node_type}: correct the key, or give "
+                "that type another name."
+            )
+        return texts
 
     def _edges(self, ends: EdgeType, source: Source) -> tuple[SourceTable, EdgeColumns]:
         """Return an edge table whose ends have the keys of the joined table, and its columns."""
@@ -337,12 +242,8 @@ class TypedReader:
             raise MissingColumnError(
                 f"{message} Name them: source='…', target='…' (--source, --target)", message
             )
-        table = table.with_keys(named, "text")
-        for column, node_type in zip(named, (first, last), strict=True):
-            if node_type == self._types[0]:
-                self._refuse_prefixed(table, column)
         columns = {
-            end: _qualified(table, column, qualified("", node_type, self._types))
+            end: self._qualified(table, column, node_type)
             for end, column, node_type in zip(_ENDS.ends, named, (first, last), strict=True)
         }
         weight = self._columns.weight
@@ -356,7 +257,7 @@ class TypedReader:
         name: str,
         edges: Iterable[tuple[SourceTable, EdgeColumns]],
         known: NodeKeys | None,
-    ) -> list[SourceTable]:
+    ) -> SourceTable:
         """Return a table of the nodes of a type that occur in edges, without known nodes."""
         ends = [table.column(end) for table, columns in edges for end in columns.ends]
         texts = pa.chunked_array([chunk for end in ends for chunk in end.chunks], pa.large_string())
@@ -364,33 +265,4 @@ class TypedReader:
         keys = pc.unique(texts.filter(is_own))
         if known is not None and len(keys):
             keys = keys.filter(pa.array(known.find(keys.to_pylist()) < 0))
-        return [SourceTable(pa.table({self.key: keys}), NODES)] if len(keys) else []
-
-    def _joined(
-        self, tables: Sequence[SourceTable], nodes: Mapping[str, Source], featured: Iterable[str]
-    ) -> SourceTable:
-        """Return all node tables as one; add columns of nulls for types without a table."""
-        joined = SourceTable.joined(tables, NODES) if tables else None
-        content = pa.table({self.key: pa.array([], pa.large_string())})
-        table = joined or SourceTable(content, NODES)
-        absent = [
-            name
-            for name in featured
-            if name not in table.column_names and type_of(name, self._types) not in nodes
-        ]
-        return table.with_missing(absent)
-
-
-def _qualified(table: SourceTable, name: str, prefix: str) -> Any:
-    """Return a key column as text that begins with the node type, unless the prefix is empty."""
-    column = table.column(name)
-    if not is_text(column) and column.null_count < len(column):
-        raise DataError(
-            f"Column {name!r} of {table.place} must hold text or integers, and is of type "
-            f"{column.type}."
-        )
-    texts = table.text_column(name)
-    if not prefix:
-        return texts
-    before, between = (pa.scalar(text, pa.large_string()) for text in (prefix, ""))
-    return pc.binary_join_element_wise(before, texts, between)
+        return SourceTable(pa.table({self.key: keys}), NODES)

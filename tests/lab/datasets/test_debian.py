@@ -6,8 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from nodegraft.graph.statistics import describe
-from nodegraft.lab.datasets.debian import PACKAGES, TRANSLATION, Debian, names_in
-from nodegraft.lab.datasets.debian_all import DebianAll
+from nodegraft.lab.datasets.debian import PACKAGES, TRANSLATION, Debian, DebianAll, names_in
 
 Write = Callable[[Path, str], Path]
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from nodegraft.graph.statistics import describe
-from nodegraft.lab.datasets.gentoo import CACHE, LONG, Gentoo, package_in
-from nodegraft.lab.datasets.gentoo_uncut import GentooUncut
+from nodegraft.lab.datasets.gentoo import CACHE, LONG, Gentoo, GentooUncut, package_in
 
 Write = Callable[[Path, str], Path]
 

@@ -10,11 +10,12 @@ from nodegraft.graph.edges.matrix import row_norms
 from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.linux_sources import (
     EDGES,
+    KINDS,
     NODES,
     TERMS,
     LinuxSources,
-    read_edges,
 )
+from nodegraft.lab.datasets.templates.readers import read_typed_edges
 from tests.lab.datasets.readme_numbers import class_quartiles, relation_table
 
 Write = Callable[[Path, str], Path]
@@ -42,7 +43,8 @@ def root(tmp_path: Path, write_xz: Write) -> Path:
 
 
 def test_edges_keep_kind_and_direction(root: Path) -> None:
-    assert [tuple(edge) for edge in read_edges(root / "linux-sources" / EDGES)] == [
+    place = root / "linux-sources" / EDGES
+    assert [tuple(edge) for edge in read_typed_edges(place, KINDS)] == [
         (0, 3, "symbol", True),
         (3, 0, "symbol", True),
         (20, 1, "symbol", True),
@@ -112,7 +114,7 @@ def test_files_have_the_stated_statistics(real_data: Path) -> None:
 
 @pytest.mark.real_data
 def test_kinds_have_the_stated_statistics(real_data: Path) -> None:
-    edges = read_edges(LinuxSources().locate(real_data)[EDGES])
+    edges = read_typed_edges(LinuxSources().locate(real_data)[EDGES], KINDS)
     assert relation_table(LinuxSources().load(real_data), edges) == {
         "symbol": (101578, 0.319, 0.286, 18162),
         "header": (21730, 0.601, 0.584, 6045),

@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 from nodegraft.graph.edges.matrix import row_norms
 from nodegraft.graph.statistics import describe
 from nodegraft.lab.datasets.gentoo import without_hubs
-from nodegraft.lab.datasets.metamath import EDGES, NODES, Metamath, read_edges
+from nodegraft.lab.datasets.metamath import EDGES, KINDS, NODES, Metamath
+from nodegraft.lab.datasets.templates.readers import read_typed_edges
 from tests.lab.datasets.readme_numbers import class_quartiles, relation_table
 
 Write = Callable[[Path, str], Path]
@@ -34,7 +35,8 @@ def root(tmp_path: Path, write_xz: Write) -> Path:
 
 
 def test_edges_keep_kind_and_direction(root: Path) -> None:
-    assert [tuple(edge) for edge in read_edges(root / "metamath-theorems" / EDGES)] == [
+    place = root / "metamath-theorems" / EDGES
+    assert [tuple(edge) for edge in read_typed_edges(place, KINDS)] == [
         (0, 1, "proof", True),
         (1, 0, "see", True),
         (2, 0, "symbol", True),
@@ -96,7 +98,7 @@ def test_hubs_have_the_stated_statistics(real_data: Path) -> None:
 
 @pytest.mark.real_data
 def test_kinds_have_the_stated_statistics(real_data: Path) -> None:
-    edges = read_edges(Metamath().locate(real_data)[EDGES])
+    edges = read_typed_edges(Metamath().locate(real_data)[EDGES], KINDS)
     assert relation_table(Metamath().load(real_data), edges) == {
         "proof": (470220, 0.146, 0.087, 26543),
         "symbol": (214259, 0.155, 0.113, 26556),

@@ -6,8 +6,8 @@ import pytest
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.graph.edges.matrix import is_sparse
-from nodegraft.lab.datasets.synthetic import Synthetic, setting_for
-from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.datasets.synthetic import Synthetic
+from nodegraft.lab.datasets.templates.dataset import LoadedDataset, setting_for
 from nodegraft.streams.split import ClassSplit
 
 

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 
 from nodegraft.base.errors import DataError
 from nodegraft.graph.statistics import describe
-from nodegraft.lab.datasets.treebank import EDGES, NODES, Treebank, letter_runs, read_edges
+from nodegraft.lab.datasets.templates.readers import read_typed_edges
+from nodegraft.lab.datasets.treebank import EDGES, KINDS, NODES, Treebank, letter_runs
 from tests.lab.datasets.readme_numbers import class_quartiles, relation_table
 
 Write = Callable[[Path, str], Path]
@@ -26,7 +27,8 @@ def root(tmp_path: Path, write_xz: Write) -> Path:
 
 
 def test_edges_keep_kind_and_direction(root: Path) -> None:
-    assert [tuple(edge) for edge in read_edges(root / "treebank-roles" / EDGES)] == [
+    place = root / "treebank-roles" / EDGES
+    assert [tuple(edge) for edge in read_typed_edges(place, KINDS)] == [
         (3, 1, "next", True),
         (1, 0, "next", True),
         (0, 2, "head", False),
@@ -82,7 +84,7 @@ def test_words_have_the_stated_statistics(real_data: Path) -> None:
 
 @pytest.mark.real_data
 def test_kinds_have_the_stated_statistics(real_data: Path) -> None:
-    edges = read_edges(Treebank().locate(real_data)[EDGES])
+    edges = read_typed_edges(Treebank().locate(real_data)[EDGES], KINDS)
     assert relation_table(Treebank().load(real_data), edges) == {
         "next": (84656, 0.028, -0.031, 85011),
         "head": (80147, 0.022, -0.040, 84696),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodegraft.analysis.own_labels.comparison import Estimate
 from nodegraft.lab.report.against_others import Opponent, against_others
 from nodegraft.lab.report.groups import Groups
 from nodegraft.lab.report.page import rivals_table
@@ -21,8 +22,8 @@ def test_the_nearest_other_method_is_named_on_every_graph() -> None:
     assert found is not None
     assert found.method == "graft"
     gentoo, debian = found.graphs
-    assert (gentoo.best.name, gentoo.best.seeds, gentoo.others) == ("sgc-mean", 3, 1)
-    assert gentoo.best.points == pytest.approx(100 * (0.81 - 2.14 / 3))
+    assert (gentoo.best.name, gentoo.best.lead.seeds, gentoo.others) == ("sgc-mean", 3, 1)
+    assert gentoo.best.lead.mean == pytest.approx(100 * (0.81 - 2.14 / 3))
     assert gentoo.best.verdict == "ahead"
     assert debian.best.verdict == "unclear"
     assert str(gentoo.papers) == "+30.0 (1 seed)"
@@ -31,7 +32,7 @@ def test_the_nearest_other_method_is_named_on_every_graph() -> None:
 
 
 def test_behind_is_said_with_a_minus() -> None:
-    opponent = Opponent("cec", 50.0, -2.0, 0.5, 5)
+    opponent = Opponent("cec", 50.0, Estimate(-2.0, 0.5, 5))
     assert (opponent.verdict, str(opponent)) == ("behind", "\N{MINUS SIGN}2.0 ± 0.5")
 
 

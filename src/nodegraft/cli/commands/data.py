@@ -306,7 +306,7 @@ def _built_graph(folder: Path, *arguments: object) -> "Tables":
     from nodegraft.tables.storage import load_graph
 
     graph = load_graph(folder)
-    sizes = graph.num_nodes, sum(graph.edge_counts.values()), graph.num_features
+    sizes = graph.num_nodes, graph.num_edges_of_all_types, graph.num_features
     return Tables(graph, DataReport(*sizes, ()))
 
 

@@ -70,6 +70,18 @@ class Debian(Dataset):
         return LoadedDataset(self.name, graph, labels, self.setting, groups, _notes(few))
 
 
+@dataclass(kw_only=True)
+class DebianAll(Debian):
+    """Debian packages in 50 sections, including the nine role sections (libs, doc …)."""
+
+    name: ClassVar[str] = "debian-all"
+    summary: ClassVar[str] = "binary packages joined by dependencies; topic and role sections"
+    without: ClassVar[tuple[str, ...]] = ()
+    setting: ClassVar[Setting] = Setting(
+        base=14, pseudo_novel=9, validation=2, novel=24, ways=2, shots=3
+    )
+
+
 def _notes(few: Sequence[str]) -> tuple[str, ...]:
     notes = [
         WORDS_NOTE,

@@ -59,6 +59,17 @@ class Gentoo(Dataset):
         return LoadedDataset(self.name, graph, labels, setting, notes=tuple(notes))
 
 
+@dataclass(kw_only=True)
+class GentooUncut(Gentoo):
+    """Gentoo packages with all links, including those of hubs."""
+
+    hub_degree: PositiveInt | None = None
+    """Maximum number of links of a package; with None, all links are kept."""
+
+    name: ClassVar[str] = "gentoo-uncut"
+    summary: ClassVar[str] = "source packages joined by dependencies, all of them"
+
+
 def read_packages(cache: Path, long: Path) -> list[TextNode]:
     """Return a node for each package, with the links and descriptions of all its versions."""
     links: dict[str, dict[str, set[str]]] = {}

@@ -1,6 +1,6 @@
 """Linux dataset: kernel source files, joined by symbols, headers and build options."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,10 @@ from nodegraft.lab.datasets.templates.text_graph import in_large_classes
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES, TERMS = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz", "terms.txt.xz"
+# ``symbol``: the source uses a name that only the target exports. ``header``: both include a header
+# that few files include. ``depends``: the build option of the source depends on another option.
+# ``select``: the build option of the source enables another option. The target is the largest file
+# of the other option.
 KINDS: Mapping[str, bool] = {"symbol": True, "header": False, "depends": True, "select": True}
 # Words that occur in fewer files are names and typos; words that occur in a larger share of files
 # are uninformative.
@@ -39,37 +43,17 @@ class LinuxSources(Dataset):
 
         Paths and file names are not read, because they reveal the directory.
         """
-        nodes = in_large_classes(read_files(files[NODES], files[CLASSES]), self.smallest_class)
+        sources = readers.read_nodes(files[NODES], files[CLASSES], 3, 3)
+        nodes = in_large_classes(sources, self.smallest_class)
         words = sum(1 for _ in readers.read_lines(files[TERMS]))
         counts = distinctive_words(readers.read_counts((node.text for node in nodes), words))
-        graph, labels = readers.typed_graph(
-            nodes, readers.weighted_counts(counts), read_edges(files[EDGES])
-        )
+        edges = readers.read_typed_edges(files[EDGES], KINDS)
+        graph, labels = readers.typed_graph(nodes, readers.weighted_counts(counts), edges)
         setting = Setting(
             base=22, pseudo_novel=12, validation=3, novel=30, ways=5, shots=5, base_nodes=100
         )
         notes = (HELD_OUT_NOTE, readers.COUNTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
-
-
-def read_files(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
-    """Return a node for each source file."""
-    directories = {number: directory for number, _, directory in readers.read_rows(classes, 3)}
-    return [
-        readers.NumberedNode(readers.number_in(node, nodes), directories[number], words)
-        for node, number, words in readers.read_rows(nodes, 3)
-    ]
-
-
-def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """Yield the edges between files.
-
-    ``symbol``: the source uses a name that only the target exports. ``header``: both include a
-    header that few files include. ``depends``: the build option of the source depends on another
-    option. ``select``: the build option of the source enables another option. The target is the
-    largest file of the other option.
-    """
-    return readers.read_typed_edges(path, KINDS)
 
 
 def distinctive_words(counts: "csr_array[Any]") -> "csr_array[Any]":

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nodegraft.graph.block_model import BlockModel
-from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset
-from nodegraft.streams.setting import Setting
+from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, setting_for
 
 
 @dataclass(kw_only=True)
@@ -37,21 +36,3 @@ class Synthetic(BlockModel, Dataset):
         """Draw the graph and its labels; no files are read."""
         graph, labels = self.draw()
         return LoadedDataset(self.name, graph, labels, setting_for(self.classes))
-
-
-def setting_for(classes: int) -> Setting:
-    """Return a setting with 2/5 novel, 1/5 pseudo-novel and 1/10 validation classes.
-
-    >>> print(setting_for(20))
-    6/4/2/8 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
-    """
-    novel = max(1, 2 * classes // 5)
-    pseudo_novel, validation = max(1, round(classes / 5)), max(1, classes // 10)
-    return Setting(
-        base=classes - novel - pseudo_novel - validation,
-        pseudo_novel=pseudo_novel,
-        validation=validation,
-        novel=novel,
-        ways=min(2, novel),
-        shots=5,
-    )

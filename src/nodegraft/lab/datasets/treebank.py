@@ -1,6 +1,6 @@
 """Treebank dataset: words of English texts, joined by order, syntax and reference."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +16,8 @@ from nodegraft.lab.datasets.templates.text_graph import MIN_DOCUMENTS, in_large_
 from nodegraft.streams.setting import Setting
 
 CLASSES, NODES, EDGES = "classes.tsv", "nodes.tsv.xz", "edges.tsv.xz"
+# ``next``: the target follows the source. ``head``: one word is the syntactic head of the other.
+# ``coref``: both words are heads of successive mentions of the same entity.
 # The file does not say which word of a pair is the head: otherwise a word without a head could be
 # recognised as a root.
 KINDS: Mapping[str, bool] = {"next": True, "head": False, "coref": False}
@@ -48,32 +50,16 @@ class Treebank(Dataset):
 
         Features are made from the letters of the word, not from its document.
         """
-        nodes = in_large_classes(read_words(files[NODES], files[CLASSES]), self.smallest_class)
+        words = readers.read_nodes(files[NODES], files[CLASSES], 4, 3)
+        nodes = in_large_classes(words, self.smallest_class)
         letters = letter_runs([node.text for node in nodes])
-        graph, labels = readers.typed_graph(nodes, letters, read_edges(files[EDGES]))
+        edges = readers.read_typed_edges(files[EDGES], KINDS)
+        graph, labels = readers.typed_graph(nodes, letters, edges)
         setting = Setting(
             base=14, pseudo_novel=6, validation=2, novel=20, ways=2, shots=5, base_nodes=100
         )
         notes = (HELD_OUT_NOTE, LETTERS_NOTE, DOCUMENTS_NOTE)
         return LoadedDataset(self.name, graph, labels, setting, notes=notes)
-
-
-def read_words(nodes: Path, classes: Path) -> list[readers.NumberedNode]:
-    """Return a node for each occurrence of a word."""
-    roles = {number: role for number, _, role in readers.read_rows(classes, 3)}
-    return [
-        readers.NumberedNode(readers.number_in(node, nodes), roles[number], word)
-        for node, number, _, word in readers.read_rows(nodes, 4)
-    ]
-
-
-def read_edges(path: Path) -> Iterator[readers.TypedEdge]:
-    """Yield the edges between words.
-
-    ``next``: the target follows the source. ``head``: one word is the syntactic head of the other.
-    ``coref``: both words are heads of successive mentions of the same entity.
-    """
-    return readers.read_typed_edges(path, KINDS)
 
 
 def letter_runs(words: Sequence[str]) -> "csr_array[Any]":

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from nodegraft.analysis.own_labels.comparison import Estimate
 from nodegraft.analysis.rendering.drawing import GREY, Picture, figure_style, name_rows, panel
-from nodegraft.evaluation.metrics import interval
-from nodegraft.lab.report.figures.points import LARGE_MARGIN, LARGE_ROW, WIDTH
+from nodegraft.lab.report.figures.points import LARGE_MARGIN, LARGE_ROW, WIDTH, draw_interval
 from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
-from nodegraft.lab.report.groups import Record, by_method, datasets, mean, paired_differences
+from nodegraft.lab.report.groups import Record, by_method, datasets, mean, points_ahead
 from nodegraft.lab.report.recommendation import recommend
 from nodegraft.lab.report.section import HELD_OUT, Section, main_section
 
@@ -24,25 +22,19 @@ class Opponent:
     accuracy: float
     """Macro accuracy after the last session in percent, on the seeds of both methods."""
 
-    points: float
-    """Accuracy of the compared method minus `accuracy`: mean over the seeds of both methods."""
-
-    half_width: float
-    """Half the width of the 95 % interval of `points`; 0 for a single seed."""
-
-    seeds: int
-    """Number of seeds that both methods have."""
+    lead: Estimate
+    """Lead of the compared method in points, over the seeds of both methods."""
 
     @property
     def verdict(self) -> str:
         """Whether the compared method is ahead or behind; unclear if zero is in the interval."""
-        if self.seeds < 2 or abs(self.points) <= self.half_width:
+        if not self.lead.beyond_noise:
             return "unclear"
-        return "ahead" if self.points > 0 else "behind"
+        return "ahead" if self.lead.mean > 0 else "behind"
 
     def __str__(self) -> str:
-        spread = f" ± {self.half_width:.1f}" if self.seeds > 1 else " (1 seed)"
-        return f"{self.points:+.1f}{spread}".replace("-", "\N{MINUS SIGN}")
+        spread = f" ± {self.lead.half_width:.1f}" if self.lead.seeds > 1 else " (1 seed)"
+        return f"{self.lead.mean:+.1f}{spread}".replace("-", "\N{MINUS SIGN}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +51,7 @@ class GraphComparison:
     """Macro accuracy of the compared method after the last session in percent, over all seeds."""
 
     best: Opponent
-    """Other method with the smallest `points`, among other methods with several seeds.
+    """Other method with the smallest lead, among other methods with several seeds.
 
     If no other method has several seeds, it is chosen among all other methods.
     """
@@ -119,20 +111,18 @@ def _graph(section: Section, dataset: str, method: str) -> GraphComparison | Non
     ]
     if not opponents:
         return None
-    several = [opponent for opponent in opponents if opponent.seeds > 1]
+    several = [opponent for opponent in opponents if opponent.lead.seeds > 1]
     papers = next((opponent for opponent in opponents if opponent.name == PAPERS_METHOD), None)
-    nearest = min(several or opponents, key=lambda other: other.points)
+    nearest = min(several or opponents, key=lambda other: other.lead.mean)
     held_out = section.name == HELD_OUT
     return GraphComparison(dataset, held_out, 100 * mean(own), nearest, papers, len(several))
 
 
 def _opponent(name: str, runs: Sequence[Record], own: Sequence[Record]) -> Opponent | None:
-    points = 100 * np.array(paired_differences(runs, own))
-    if not points.size:
+    lead, seeds = points_ahead(own, runs), {run["seed"] for run in own}
+    if lead is None:
         return None
-    seeds = {run["seed"] for run in own}
-    accuracy = 100 * mean([run for run in runs if run["seed"] in seeds])
-    return Opponent(name, accuracy, float(points.mean()), interval(points), points.size)
+    return Opponent(name, 100 * mean([run for run in runs if run["seed"] in seeds]), lead)
 
 
 @figure_style
@@ -150,9 +140,7 @@ def draw_against_others(comparison: AgainstOthers, styles: Styles) -> Picture:
         for opponent, (_, style, shift) in zip((graph.best, graph.papers), kinds, strict=True):
             if opponent is None or (shift > 0 and opponent.name == graph.best.name):
                 continue
-            ends = opponent.points - opponent.half_width, opponent.points + opponent.half_width
-            axes.hlines(row + shift, *ends, color=style.colour, lw=1.5)
-            axes.plot(opponent.points, row + shift, style.marker, color=style.colour, markersize=5)
+            draw_interval(axes, row + shift, opponent.lead, style)
     name_rows(axes, [f"{graph.dataset}{' *' * graph.is_held_out}" for graph in graphs])
     handles = [
         axes.plot([], [], linestyle="", marker=style.marker, color=style.colour, label=name)[0]

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nodegraft.analysis.own_labels.comparison import Estimate
 from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import STRICT
 from nodegraft.lab.benchmark.suite import SuiteEntry
@@ -128,6 +129,17 @@ def paired_differences(before: Sequence[Record], after: Sequence[Record]) -> lis
     earlier = {run["seed"]: run["summary"][LAST_ACCURACY] for run in before}
     pairs = [(run["summary"][LAST_ACCURACY], earlier.get(run["seed"])) for run in after]
     return [last - first for last, first in pairs if first is not None]
+
+
+def points_ahead(runs: Sequence[Record], other: Sequence[Record]) -> Estimate | None:
+    """Return the lead of `runs` over `other` in points, paired by seed; None without a pair.
+
+    >>> low, high = ([{"seed": 0, "summary": {"last_accuracy": share}}] for share in (0.5, 0.75))
+    >>> points_ahead(high, low)
+    Estimate(mean=25.0, half_width=0.0, seeds=1)
+    """
+    differences = paired_differences(other, runs)
+    return Estimate.of([100 * share for share in differences]) if differences else None
 
 
 def losses_per_class(runs: Sequence[Record]) -> list[float]:

@@ -109,7 +109,7 @@ def rivals_table(comparison: AgainstOthers) -> Table:
             str(graph.best),
             f"{graph.papers.accuracy:.1f}" if graph.papers else "–",
             str(graph.papers) if graph.papers else "–",
-            f"{graph.best.seeds}",
+            f"{graph.best.lead.seeds}",
         )
         for graph in comparison.graphs
     ]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nodegraft.evaluation.metrics import interval
+from nodegraft.analysis.own_labels.comparison import Estimate
 from nodegraft.evaluation.protocol import UPPER_REFERENCE
 from nodegraft.lab.report.groups import (
     Groups,
@@ -16,7 +16,7 @@ from nodegraft.lab.report.groups import (
     mean,
     mean_over_datasets,
     median_seconds,
-    paired_differences,
+    points_ahead,
     ranking,
 )
 
@@ -34,23 +34,17 @@ class Lead:
     second: str
     """Name of the method that `first` is compared with."""
 
-    points: float
-    """Accuracy of `first` minus that of `second` after the last session, in percentage points."""
-
-    half_width: float
-    """Half the width of the 95 % interval of `points` over seeds."""
-
-    seeds: int
-    """Number of seeds that both methods have. If 0, `points` is a difference of unpaired means."""
+    lead: Estimate
+    """Lead after the last session, in points. With 0 seeds it is a difference of unpaired means."""
 
     @property
     def is_significant(self) -> bool:
-        """Whether zero is outside the 95 % interval of the difference."""
-        return self.seeds > 1 and self.points > self.half_width
+        """Whether the 95 % interval of the lead is above zero."""
+        return self.lead.seeds > 1 and self.lead.mean > self.lead.half_width
 
     def __str__(self) -> str:
-        half_width = f" ± {self.half_width:.1f}" if self.seeds > 1 else ""
-        return f"{self.points:.1f}{half_width} points"
+        half_width = f" ± {self.lead.half_width:.1f}" if self.lead.seeds > 1 else ""
+        return f"{self.lead.mean:.1f}{half_width} points"
 
 
 @dataclass(frozen=True)
@@ -148,9 +142,9 @@ class Recommendation:
         # If another method is first on this dataset, report the lead of this method over the
         # winner.
         first, second = ranked[0], self.winner if ranked[0] != self.winner else ranked[1]
-        more = 100 * np.array(paired_differences(runs[second], runs[first]))
-        points = float(more.mean()) if more.size else 100 * (mean(runs[first]) - mean(runs[second]))
-        return Lead(dataset, first, second, points, interval(more), int(more.size))
+        lead = points_ahead(runs[first], runs[second])
+        unpaired = Estimate(100 * (mean(runs[first]) - mean(runs[second])), 0.0, 0)
+        return Lead(dataset, first, second, lead or unpaired)
 
 
 def recommend(groups: Groups) -> Recommendation | None:

@@ -67,7 +67,7 @@ def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str,
         row: Row number of the node.
         labels: Row numbers of the labels.
     """
-    if len(view.node_types) < 2:
+    if not view.has_several_types:
         return [{} for _ in labels]
     near = view.neighbours([row])[1]
     own = near[type_numbers(view.key_array_of(near), view.node_types) > 0]

@@ -43,7 +43,7 @@ from nodegraft.tables.read import Tables, raise_problems, read_tables
 from nodegraft.tables.sql.place import is_database
 from nodegraft.tables.storage import RECIPE, load_graph
 from nodegraft.tables.streamed import stream_source
-from nodegraft.tables.typed import is_typed
+from nodegraft.tables.typed_sources import is_typed
 
 
 def build_graph(
@@ -116,17 +116,21 @@ def build_graph(
         "stop_words": stop_words,
     }
     if is_typed(nodes):
-        reading: dict[str, Any] = {
-            "key": key,
-            "key_type": key_type,
-            "source": source,
-            "target": target,
-            "edge_weight": edge_weight,
-            "directed": directed,
-            "repair": repair,
-            "delimiter": delimiter,
-        }
-        tables = read_tables(nodes, edges, **reading, **chosen, listener=listener)
+        tables = read_tables(
+            nodes,
+            edges,
+            key=key,
+            key_type=key_type,
+            source=source,
+            target=target,
+            edge_type=edge_type,
+            edge_weight=edge_weight,
+            directed=directed,
+            repair=repair,
+            delimiter=delimiter,
+            listener=listener,
+            **chosen,
+        )
         return replace(tables, graph=save_mapped(tables.graph, Path(folder)))
     if not isinstance(key, str):
         raise ParameterError(f"key={key!r} is for node tables by type: nodes={{'product': …}}.")

@@ -108,6 +108,8 @@ class Dataset(ABC):
     """Description of the dataset in one line."""
     citation: ClassVar[str] = ""
     """Publication or site from which the dataset comes."""
+    fetch: ClassVar[str] = ""
+    """How to get the raw files, in the data folder; shown if they are missing."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders to search, below the data folder; the first with all required files is used."""
     required_files: ClassVar[tuple[str, ...]] = ()
@@ -161,7 +163,7 @@ class Dataset(ABC):
             if all((folder / name).is_file() for name in self.required_files):
                 names = (*self.required_files, *self.optional_files)
                 return {name: folder / name for name in names if (folder / name).is_file()}
-        raise MissingFileError(self.name, self.required_files, looked)
+        raise MissingFileError(self.name, self.required_files, looked, self.fetch)
 
     def _inputs_hash(self, files: dict[str, Path]) -> str:
         # Hash the parser's code, too, so that editing it invalidates the cache.
@@ -247,6 +249,24 @@ def _read(place: Path) -> LoadedDataset:
 
 def _in_order(classes: dict[str, Sequence[int]]) -> dict[str, Sequence[int]]:
     return {name: classes[name] for name in sorted(classes)}
+
+
+def setting_for(classes: int) -> Setting:
+    """Return a setting with 2/5 novel, 1/5 pseudo-novel and 1/10 validation classes.
+
+    >>> print(setting_for(20))
+    6/4/2/8 classes (base/pseudo-novel/validation/novel), 2-way 5-shot
+    """
+    novel = max(1, 2 * classes // 5)
+    pseudo_novel, validation = max(1, round(classes / 5)), max(1, classes // 10)
+    return Setting(
+        base=classes - novel - pseudo_novel - validation,
+        pseudo_novel=pseudo_novel,
+        validation=validation,
+        novel=novel,
+        ways=min(2, novel),
+        shots=5,
+    )
 
 
 HELD_OUT_NOTE = (

@@ -234,6 +234,27 @@ class NumberedNode:
     """Text or counts that describe the node, in the format of the raw file."""
 
 
+def read_nodes(
+    nodes: Path, classes: Path, node_fields: int, class_fields: int
+) -> list[NumberedNode]:
+    """Return a node for each line of a file; fields between number, class and text are not used.
+
+    Args:
+        nodes: File whose lines begin with the number of the node and of its class, and end with
+            its text.
+        classes: File whose lines begin with the number of a class, and end with its name.
+        node_fields: Number of fields of each line of `nodes`.
+        class_fields: Number of fields of each line of `classes`.
+    """
+    names = {
+        number: " ".join(name.split()) for number, *_, name in read_rows(classes, class_fields)
+    }
+    return [
+        NumberedNode(number_in(node, nodes), names[number], text)
+        for node, number, *_, text in read_rows(nodes, node_fields)
+    ]
+
+
 def typed_graph(
     nodes: Sequence[NumberedNode], features: Matrix, edges: Iterable[TypedEdge]
 ) -> tuple[Graph, NodeLabels]:

@@ -1,17 +1,22 @@
 """Figures with a point for each method, such as accuracy by cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from nodegraft.analysis.rendering.drawing import GREY, INK, Picture, figure_style, name_rows, panel
+from nodegraft.analysis.own_labels.comparison import Estimate
+from nodegraft.analysis.rendering.drawing import (
+    GREY,
+    INK,
+    Axes,
+    Picture,
+    figure_style,
+    name_rows,
+    panel,
+)
 from nodegraft.analysis.rendering.label_places import label_points
-from nodegraft.evaluation.metrics import interval
 from nodegraft.lab.report import groups
-from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, Styles
+from nodegraft.lab.report.figures.styles import DEFAULT_STYLE, PAPERS_METHOD, LineStyle, Styles
 from nodegraft.lab.report.recommendation import Recommendation
 
 Runs = Mapping[str, Sequence[groups.Record]]
@@ -21,28 +26,6 @@ Points = Mapping[str, tuple[float, float]]
 # the top of the report use the large sizes.
 WIDTH, ROW, MARGIN = 4.6, 0.19, 0.9
 LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
-
-
-@dataclass(frozen=True)
-class Effect:
-    """Difference to the best method on a graph, in percentage points, paired by seed."""
-
-    name: str
-    """Name of the method."""
-
-    difference: float
-    """Accuracy after the last session minus that of the best method; mean over seeds."""
-
-    half_width: float
-    """Half the width of the 95 % interval of `difference`."""
-
-    seeds: int
-    """Number of seeds that both methods have."""
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether zero is outside the 95 % interval of the difference."""
-        return abs(self.difference) > self.half_width
 
 
 def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
@@ -103,24 +86,25 @@ def frontier(points: Points) -> list[str]:
     return front
 
 
-def effects(runs: Runs) -> tuple[str, list[Effect]]:
-    """Return the best method, and the differences of other methods to it, smallest gap first.
+def effects(runs: Runs) -> tuple[str, dict[str, Estimate]]:
+    """Return the best method, and the lead of each other method over it, smallest gap first.
+
+    Leads are in points and paired by seed; most of them are negative.
 
     >>> low, high = ([{"seed": 0, "summary": {"last_accuracy": share}}] for share in (0.5, 0.75))
-    >>> best, (behind,) = effects({"a": low, "b": high})
-    >>> best, behind.name, behind.difference, behind.seeds
-    ('b', 'a', -25.0, 1)
+    >>> effects({"a": low, "b": high})
+    ('b', {'a': Estimate(mean=-25.0, half_width=0.0, seeds=1)})
 
     Args:
         runs: Run records on one graph by method; at least one method.
     """
     best = max(runs, key=lambda name: groups.mean(runs[name]))
-    others = []
-    for name, own in runs.items():
-        points = 100 * np.array(groups.paired_differences(runs[best], own))
-        if name != best and points.size:
-            others.append(Effect(name, float(points.mean()), interval(points), points.size))
-    return best, sorted(others, key=lambda effect: -effect.difference)
+    leads = {
+        name: lead
+        for name, own in runs.items()
+        if name != best and (lead := groups.points_ahead(own, runs[best]))
+    }
+    return best, dict(sorted(leads.items(), key=lambda item: -item[1].mean))
 
 
 def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
@@ -132,29 +116,34 @@ def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     best, others = effects(runs)
     if not others:
         return []
-    rows = [Effect(best, 0.0, 0.0, 0), *others]
+    rows = {best: Estimate(0.0, 0.0, 0), **others}
     size = (WIDTH, ROW * len(rows) + MARGIN)
     figure, axes = panel(dataset, f"points behind {best} in the last session", size=size)
     axes.axvline(0.0, color=GREY, lw=1)
-    for row, effect in enumerate(rows):
-        style = styles.get(effect.name, DEFAULT_STYLE)
-        ends = effect.difference - effect.half_width, effect.difference + effect.half_width
-        axes.hlines(row, *ends, color=style.colour, lw=1.5)
-        axes.plot(effect.difference, row, style.marker, color=style.colour, markersize=5)
+    for row, (name, lead) in enumerate(rows.items()):
+        style = styles.get(name, DEFAULT_STYLE)
+        draw_interval(axes, row, lead, style)
         axes.annotate(
-            f"{effect.difference:+.1f}" if row else "best",
+            f"{lead.mean:+.1f}" if row else "best",
             (1.0, row),
             xycoords=("axes fraction", "data"),
             va="center",
             ha="left",
         )
-    name_rows(axes, [effect.name for effect in rows])
-    listed = ", ".join(f"{e.name} {e.difference:+.1f} ± {e.half_width:.1f}" for e in others)
+    name_rows(axes, [*rows])
+    listed = ", ".join(f"{n} {e.mean:+.1f} ± {e.half_width:.1f}" for n, e in others.items())
     description = (
         f"On {dataset}, points behind {best} in the last session, paired by seed, with 95 % "
         f"intervals: {listed}."
     )
     return [Picture(dataset, description, figure, _caption(best, others))]
+
+
+def draw_interval(axes: Axes, row: float, lead: Estimate, style: LineStyle) -> None:
+    """Draw a point with its 95 % interval in a row of a figure."""
+    ends = lead.mean - lead.half_width, lead.mean + lead.half_width
+    axes.hlines(row, *ends, color=style.colour, lw=1.5)
+    axes.plot(lead.mean, row, style.marker, color=style.colour, markersize=5)
 
 
 @figure_style
@@ -190,9 +179,9 @@ def draw_recommendation(recommendation: Recommendation, styles: Styles) -> Pictu
     return Picture("recommendation", description, figure)
 
 
-def _caption(best: str, others: Sequence[Effect]) -> str:
-    close = [effect.name for effect in others if not effect.is_clear]
-    counts = sorted({effect.seeds for effect in others})
+def _caption(best: str, others: Mapping[str, Estimate]) -> str:
+    close = [name for name, lead in others.items() if abs(lead.mean) <= lead.half_width]
+    counts = sorted({lead.seeds for lead in others.values()})
     seeds = f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
     if not close:
         return f"{seeds}. No interval contains zero."

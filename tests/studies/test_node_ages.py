@@ -1,14 +1,17 @@
 import numpy as np
 import pytest
-
-from nodegraft.evaluation.age_prior import (
+from scipy.sparse import csr_array
+from studies.node_ages import (
     first_sessions,
     fit_power,
     raised,
+    same_as_labelled,
     with_age_prior,
     with_true_ages,
 )
+
 from nodegraft.evaluation.checks import small_stream
+from nodegraft.graph.graph import Graph
 from nodegraft.streams.arrival import ARRIVALS, Arrival
 
 
@@ -20,7 +23,7 @@ def test_first_sessions_are_those_in_which_views_show_a_node(arrival: Arrival) -
 
 
 def test_a_prior_on_age_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodegraft.evaluation.age_prior.ROUNDS", 1)
+    monkeypatch.setattr("studies.node_ages.ROUNDS", 1)
     probabilities = np.array([[0.9, 0.1], [0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
     ages = np.array([0, 0, 1, 1])
     found = with_age_prior(probabilities, ages, np.array([0, 0]), lead=0)
@@ -63,3 +66,14 @@ def test_the_power_makes_flat_probabilities_as_sharp_as_their_labels() -> None:
     targets = np.array([0] * 8 + [1] * 2)
     assert fit_power(probabilities, targets) == pytest.approx(2**1.75)
     np.testing.assert_allclose(raised(probabilities[:1], 2.0), [[0.36 / 0.52, 0.16 / 0.52]])
+
+
+FEATURES = np.array([[1.0, 0, 2], [1, 0, 2], [1, 2, 0], [0, 0, 0], [0, 0, 0], [2, 0, 1]])
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_nodes_with_the_features_of_a_labelled_node_are_near_duplicates(sparse: bool) -> None:
+    graph = Graph(range(6), csr_array(FEATURES) if sparse else FEATURES, [(0, 1)])
+    found = same_as_labelled(graph, np.array([1, 2, 4, 5]), np.array([0, 3]))
+    # Row 4 has no features, as the labelled row 3, which says nothing about its text.
+    assert found.tolist() == [True, False, False, False]

@@ -1,9 +1,11 @@
-"""Age prior: information about a node's class from the session in which the node appeared."""
+"""Age prior (the session in which a node appeared), and nodes with features of a labelled node."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from nodegraft.graph.view import GraphView
 
@@ -106,3 +108,29 @@ def with_true_ages(
 def _normalised(values: NDArray[np.float64]) -> NDArray[np.float64]:
     normalised: NDArray[np.float64] = values / values.sum(axis=1, keepdims=True).clip(_TINY)
     return normalised
+
+
+def same_as_labelled(
+    view: GraphView, rows: NDArray[np.int64], labelled: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return whether each row has exactly the features of a labelled row.
+
+    This function compares features instead of texts, because some datasets have no texts, and equal
+    texts have equal features. A row without features is never a duplicate.
+
+    Args:
+        rows: Row numbers of the nodes to compare.
+    """
+    known = set(_features(view, labelled)) - {b""}
+    return np.array([features in known for features in _features(view, rows)], dtype=bool)
+
+
+def _features(view: GraphView, rows: NDArray[np.int64]) -> list[bytes]:
+    features = csr_array(view.features(rows))
+    features.eliminate_zeros()
+    features.sort_indices()
+    ends = features.indptr.tolist()
+    return [
+        features.indices[start:end].tobytes() + features.data[start:end].tobytes()
+        for start, end in pairwise(ends)
+    ]

@@ -1,0 +1,23 @@
+"""web-topics dataset: websites, joined by links."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nodegraft.lab.datasets.templates.numbered import (
+    GRAPHLAND_CITATION,
+    GRAPHLAND_FILES,
+    GraphLand,
+    graphland_fetch,
+)
+
+
+@dataclass(kw_only=True)
+class WebTopics(GraphLand):
+    """Websites: traffic and content numbers as features, topics as classes."""
+
+    name: ClassVar[str] = "web-topics"
+    summary: ClassVar[str] = "websites joined by links; classes are topics"
+    citation: ClassVar[str] = GRAPHLAND_CITATION
+    fetch: ClassVar[str] = graphland_fetch("web-topics")
+    folders: ClassVar[tuple[str, ...]] = ("web-topics", "web-topics/raw/web-topics")
+    required_files: ClassVar[tuple[str, ...]] = GRAPHLAND_FILES
