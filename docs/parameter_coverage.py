@@ -3,7 +3,7 @@
 Public are the names on the reference page (``docs/reference/python.md``) with their base classes,
 the commands, and the fields of all classes without a leading underscore. Each field needs a
 sentence below it or under ``Args:`` of its class, each argument one under ``Args:`` of its function
-(or in the help of an option of a command; those of routes are in the OpenAPI document). A method that
+(or in the help of a command's option; those of routes are in the OpenAPI document). A method that
 overrides another one need not repeat its text. Other functions document an argument only where its
 name and type leave a question open.
 """
