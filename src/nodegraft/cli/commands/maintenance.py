@@ -66,9 +66,8 @@ def settings(
             )
         before = store.setting(name)
         after = store.set_setting(name, new, intent=options.intent)
-        return Output(
-            results.ChangedSetting(name, before, after), (render.setting_line(name, before, after),)
-        )
+        text = f"Setting {name} is now {after} (before: {before})."
+        return Output(results.ChangedSetting(name, before, after), (text,))
 
 
 @command

@@ -128,8 +128,3 @@ def tokens_table(tokens: "Tokens") -> RenderableType:
 
 def _time_text(at: "datetime | None") -> str:
     return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"
-
-
-def setting_line(name: str, before: object, after: object) -> Text:
-    """Return a line with the old and the new value of a setting."""
-    return Text(f"Setting {name} is now {after} (before: {before}).")
