@@ -16,11 +16,11 @@ from nodegraft.cli.render.values import file_size
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodegraft.analysis.results.maintenance import SettingValue
     from nodegraft.cli.results.maintenance import Tokens
     from nodegraft.store.maintenance.pruning import Pruned
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
-    from nodegraft.store.settings import SettingValue
     from nodegraft.store.versions.audit import AuditEntry
 
 
