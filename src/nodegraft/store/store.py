@@ -24,17 +24,16 @@ from nodegraft.store.versions.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.results.maintenance import Migration, SettingValue
     from nodegraft.graph.graph import Graph
     from nodegraft.model.confidence import World
     from nodegraft.store.label_changes import LabelChanges, LastFit, Refit
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
     from nodegraft.store.model_cards import ModelCards
-    from nodegraft.store.settings import SettingValue
     from nodegraft.store.table_changes import TablePreview
     from nodegraft.store.table_updates import TableUpdates
     from nodegraft.store.versions.audit import AuditEntry
-    from nodegraft.store.versions.migration import Migration
     from nodegraft.tables.class_parents import Parents
     from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
