@@ -23,7 +23,7 @@ from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import Tables, grow_tables, read_tables
-from nodegraft.tables.typed import is_typed
+from nodegraft.tables.typed_sources import is_typed
 
 if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
