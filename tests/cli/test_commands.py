@@ -180,7 +180,7 @@ def test_help_needs_no_torch() -> None:
 
 
 def test_check_holds_a_method_against_the_contract() -> None:
-    done = invoke("lab", "check", "text-only")
+    done = invoke("lab", "check", "text-only", "--nodes", "200")
     assert done.exit_code == 0, done.stderr
     assert "ok  rows may come in any order" in done.stdout
     assert "ok  independent of query labels" in done.stdout

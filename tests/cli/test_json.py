@@ -82,7 +82,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "lab table": ("lab table suite.toml",),
     "lab report": ("lab report runs --out page --suites suite.toml",),
     "lab tune": ("lab tune search.toml",),
-    "lab check": ("lab check text-only",),
+    "lab check": ("lab check text-only --nodes 200",),
     "lab map": ("lab map --dataset synthetic --method sgc-mean --out maps",),
     "lab info": ("lab info synthetic",),
     "lab methods": ("lab methods",),
