@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from inspect import CO_OPTIMIZED
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -27,15 +26,22 @@ class Trace:
         self.is_on = True
         self.root, self.files, self.calls = f"{root}/", Counter[str](), 0
 
+    def _in_import(self, frame: FrameType | None) -> bool:
+        """Return whether the body of one of nodegraft's modules is among the callers of a frame."""
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "<module>" and code.co_filename.startswith(self.root):
+                return True
+            frame = frame.f_back
+        return False
+
     def record(self, frame: FrameType, event: str, _: object) -> None:
         """Count a function call; called by the interpreter as a profile function."""
         code = frame.f_code
         if not self.is_on or event != "call" or not code.co_filename.startswith(self.root):
             return
         caller = frame.f_back.f_code if frame.f_back else None
-        # Only code of functions is optimised: bodies of modules and classes, and the decorators
-        # that they call, run in imports.
-        if not all(each.co_flags & CO_OPTIMIZED for each in (code, caller) if each is not None):
+        if self._in_import(frame):
             return
         self.files[code.co_filename.removeprefix(self.root)] += 1
         origin = caller.co_filename if caller else ""

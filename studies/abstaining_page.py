@@ -9,7 +9,7 @@ from studies.figures.abstaining import (
     ErrorCurve,
     describe_abstaining,
 )
-from studies.record_file import Record
+from studies.record_file import Record, matching
 
 from nodegraft.analysis.rendering.table import Table
 
@@ -21,7 +21,7 @@ SESSIONS = {"first": "session 0", "middle": "middle session", "last": "last sess
 
 def by_graph(records: Sequence[Record]) -> dict[str, list[Record]]:
     """Return the records of each measured graph, seed by seed."""
-    seeds = {graph: [record for record in records if record["graph"] == graph] for graph in GRAPHS}
+    seeds = {graph: matching(records, graph=graph) for graph in GRAPHS}
     return {graph: some for graph, some in seeds.items() if some}
 
 

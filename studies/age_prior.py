@@ -22,15 +22,24 @@ from studies.node_ages import (
     with_age_prior,
     with_true_ages,
 )
-from studies.record_file import FOLDER, GRAPHS, PAGES, Record, measure_missing, parser, read
+from studies.record_file import (
+    FOLDER,
+    GRAPHS,
+    PAGES,
+    Record,
+    matching,
+    measure_missing,
+    parser,
+    read,
+)
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
-from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import teach
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables import percent
 from nodegraft.model.best_classes import recalls
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
@@ -116,7 +125,9 @@ def page(records: Sequence[Record]) -> str:
     """
     rows = []
     for graph, arrival in product(GRAPHS, ARRIVALS):
-        sgc, new, graft = (_chosen(records, graph, arrival, method) for method in METHODS)
+        sgc, new, graft = (
+            matching(records, graph=graph, arrival=arrival, method=method) for method in METHODS
+        )
         if sgc:
             seeds = ", ".join(str(len(some)) for some in (graft, sgc, new))
             differences = [_accuracy(new, record["seed"]) - record["accuracy"] for record in sgc]
@@ -138,7 +149,7 @@ def duplicates_page(records: Sequence[Record]) -> str:
     """
     rows = []
     for graph, method in product(GRAPHS, ("graft", "sgc-mean")):
-        some = _chosen(records, graph, "growing", method)
+        some = matching(records, graph=graph, arrival="growing", method=method)
         if some:
             names = ("duplicates", "accuracy", "without_duplicates")
             shares = [_percent([record[name] for record in some]) for name in names]
@@ -148,15 +159,6 @@ def duplicates_page(records: Sequence[Record]) -> str:
         *("accuracy, %", "accuracy without them, %", "seeds"),
     ]
     return _written(Table.of(columns, rows))
-
-
-def _chosen(records: Sequence[Record], graph: str, arrival: str, method: str) -> list[Record]:
-    values = (graph, arrival, method)
-    return [
-        record
-        for record in records
-        if (record["graph"], record["arrival"], record["method"]) == values
-    ]
 
 
 def _accuracy(records: Sequence[Record], seed: int) -> float:
@@ -172,10 +174,7 @@ def _gains(records: Sequence[Record]) -> list[str]:
 
 
 def _percent(numbers: Sequence[float]) -> str:
-    values = 100 * np.array([number for number in numbers if not np.isnan(number)])
-    if not values.size:
-        return "–"
-    return f"{values.mean():.1f}" + (f" ± {interval(values):.1f}" if values.size > 1 else "")
+    return percent([number for number in numbers if not np.isnan(number)])
 
 
 def _written(table: Table) -> str:

@@ -125,7 +125,7 @@ def page_text(records: Sequence[Record]) -> str:
     """Return all tables, as a page includes them."""
     parts = ["<!-- Written by studies/attention.py. -->"]
     for graph in GRAPHS:
-        some = [record for record in records if record["graph"] == graph]
+        some = record_file.matching(records, graph=graph)
         if some:
             parts += [f"**{graph}**", table(some)]
     return "\n\n".join(parts) + "\n"
@@ -137,7 +137,7 @@ def table(records: Sequence[Record]) -> str:
     head += ["task spread", *(f"{how} weights" for how in WEIGHTS)]
     rows = []
     for variant in VARIANTS:
-        runs = [record for record in records if record["variant"] == variant]
+        runs = record_file.matching(records, variant=variant)
         if not runs:
             continue
         row = [variant, str(len(runs))]

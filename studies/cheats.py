@@ -7,6 +7,7 @@ The graph is noise, so that an honest method classifies like chance (10 %). Writ
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -64,7 +65,7 @@ def sealed(name: str, folder: str) -> Record:
     with SealedMethod(place, parameters=parameters, forbidden=[folder]) as method:
         result = evaluate_sealed(method, hopeless_stream(arrival))
     accuracy = round(result.sessions[-1].macro_accuracy, 4)
-    return {"sealed": accuracy, "isolation": method.isolation.to_json()}
+    return {"sealed": accuracy, "isolation": asdict(method.isolation)}
 
 
 def _parameters(cls: type, folder: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from studies.record_file import Record
+from studies.record_file import Record, matching
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.lab.report.tables import percent
@@ -30,9 +30,7 @@ def page_text(records: Sequence[Record]) -> str:
         records: All records there are.
     """
     groups = {
-        graph: seeds
-        for graph in (*DESIGN, *HELD_OUT)
-        if (seeds := [record for record in records if record["graph"] == graph])
+        graph: seeds for graph in (*DESIGN, *HELD_OUT) if (seeds := matching(records, graph=graph))
     }
     parts = [
         "<!-- Written by studies/class_tree.py. -->",

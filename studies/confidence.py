@@ -199,7 +199,7 @@ def page_text(records: Sequence[Record]) -> str:
     """Return a table for each graph with a row for each way."""
     parts = ["<!-- Written by studies/confidence.py. -->"]
     for graph in GRAPHS:
-        seeds = [record for record in records if record["graph"] == graph]
+        seeds = record_file.matching(records, graph=graph)
         if seeds:
             rows = [
                 [name, *(_cell(key, [record[name][key] for record in seeds]) for key in COLUMNS)]

@@ -85,11 +85,7 @@ def page_text(records: Sequence[Record]) -> str:
     rows = []
     for graph in GRAPHS:
         for method in SHOWN:
-            runs = [
-                record
-                for record in records
-                if (record["graph"], record["method"]) == (graph, method)
-            ]
+            runs = record_file.matching(records, graph=graph, method=method)
             if runs:
                 cells = [
                     percent([record[part] for record in runs])

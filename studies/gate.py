@@ -89,7 +89,7 @@ def page_text(records: Sequence[Record]) -> str:
     """Return a table with a row for each graph."""
     rows = []
     for graph in dict.fromkeys(record["graph"] for record in records):
-        some = [record for record in records if record["graph"] == graph]
+        some = record_file.matching(records, graph=graph)
         cells = []
         for kind in KINDS:
             verdicts = [verdict["refused"] > 0 for record in some for verdict in record[kind]]

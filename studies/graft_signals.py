@@ -122,7 +122,7 @@ def signals_by_graph(records: list[dict[str, Any]]) -> list[GraphSignals]:
             score_share=_by_name([_shares(record) for record in some]),
         )
         for graph in GRAPHS
-        if (some := [record for record in records if record["graph"] == graph])
+        if (some := record_file.matching(records, graph=graph))
     ]
 
 

@@ -94,11 +94,7 @@ def page_text(records: Sequence[Record]) -> str:
     rows = []
     for graph, (method, ways) in product(GRAPHS, WAYS.items()):
         for way in ways:
-            some = [
-                record
-                for record in records
-                if (record["graph"], record["method"], record["kinds"]) == (graph, method, way)
-            ]
+            some = record_file.matching(records, graph=graph, method=method, kinds=way)
             if some:
                 cells = [
                     [record["accuracy"][0] for record in some],

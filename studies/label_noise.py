@@ -94,11 +94,7 @@ def page(records: Sequence[Record]) -> str:
     """Write a table: a row for each graph and share of wrong labels."""
     rows = []
     for graph, share in product(GRAPHS, SHARES):
-        some = [
-            record
-            for record in records
-            if (record["graph"], record["wrong_labels"]) == (graph, share)
-        ]
+        some = record_file.matching(records, graph=graph, wrong_labels=share)
         if some:
             ways = [
                 f"{np.mean([record[name][number] for record in some]):.3f}"

@@ -290,7 +290,7 @@ def page_text(records: Sequence[Record]) -> str:
     found = {(record["graph"], record["way"], record["seed"]): record for record in records}
     rows = []
     for graph, way in product(GRAPHS, WAYS):
-        some = [record for record in records if (record["graph"], record["way"]) == (graph, way)]
+        some = record_file.matching(records, graph=graph, way=way)
         if not some:
             continue
         first = [found[graph, "none", record["seed"]] for record in some]

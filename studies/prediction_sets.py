@@ -17,9 +17,9 @@ from studies.record_file import GRAPHS, PAGES, Record, rounded
 
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.events import SILENT
-from nodegraft.evaluation.metrics import interval
 from nodegraft.evaluation.protocol import teach
 from nodegraft.lab.datasets.templates.dataset import LoadedDataset
+from nodegraft.lab.report.tables import percent
 from nodegraft.methods.graft import Graft
 from nodegraft.model.best_classes import classes_above
 from nodegraft.streams.arrival import Arrival
@@ -86,9 +86,7 @@ def page(records: Sequence[Record]) -> str:
     """Write a table: a row for each graph, arrival and coverage."""
     rows = []
     for graph, arrival, coverage in product(GRAPHS, ARRIVALS, COVERAGES):
-        some = [
-            record for record in records if (record["graph"], record["arrival"]) == (graph, arrival)
-        ]
+        some = record_file.matching(records, graph=graph, arrival=arrival)
         if some:
             found = [record[str(coverage)] for record in some]
             rows.append(
@@ -96,7 +94,7 @@ def page(records: Sequence[Record]) -> str:
                     graph,
                     f"`{arrival}`",
                     f"{100 * coverage:g}",
-                    *(_percent([record[name] for record in found]) for name in CONTAINED),
+                    *(percent([record[name] for record in found]) for name in CONTAINED),
                     *(
                         _mean([record[name] for record in found])
                         for name in ("size_known", "size_new")
@@ -115,14 +113,6 @@ def page(records: Sequence[Record]) -> str:
     ]
     table = Table.of(columns, rows).markdown()
     return f"<!-- Written by studies/prediction_sets.py. -->\n\n{table}\n"
-
-
-def _percent(numbers: Sequence[float]) -> str:
-    """Mean and, where there are several seeds, the 95 % interval of it."""
-    values = 100 * np.array(numbers)
-    if values.size < 2:
-        return f"{values.mean():.1f}"
-    return f"{values.mean():.1f} ± {interval(values):.1f}"
 
 
 def _mean(numbers: Sequence[float]) -> str:

@@ -106,7 +106,7 @@ def page_text(records: Sequence[Record], authors: Sequence[Record]) -> str:
         comparison_table(records, authors),
     ]
     for graph in GRAPHS:
-        some = [record for record in records if record["graph"] == graph]
+        some = record_file.matching(records, graph=graph)
         if some:
             parts += [f"**{graph}: last session, in %, and what changes without an ingredient**"]
             parts += [ingredient_table(some)]
@@ -115,11 +115,7 @@ def page_text(records: Sequence[Record], authors: Sequence[Record]) -> str:
 
 def comparison_table(records: Sequence[Record], authors: Sequence[Record]) -> str:
     """Return a table of means over the seeds that both have."""
-    ours = [
-        record
-        for record in records
-        if (record["graph"], record["contender"]) == ("amazon-clothing", "hag-meta")
-    ]
+    ours = record_file.matching(records, graph="amazon-clothing", contender="hag-meta")
     seeds = sorted({record["seed"] for record in ours} & {record["seed"] for record in authors})
     rows = []
     for variant, title in AS_THE_AUTHORS.items():

@@ -3,7 +3,9 @@
 import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,6 +24,17 @@ Record: TypeAlias = dict[str, Any]
 def read(path: Path) -> list[Record]:
     """Return all records of a file."""
     return json.loads(path.read_text()) if path.exists() else []
+
+
+def matching(records: Iterable[Record], **values: Any) -> list[Record]:
+    """Return the records whose fields have all of the given values."""
+    return [record for record in records if values.items() <= record.items()]
+
+
+def measured_apart(measured: Callable[..., Record], *values: Any) -> Record:
+    """Measure in a new process, which does not have the memory of the one before."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(measured, *values).result()
 
 
 def rounded(value: float) -> float | None:

@@ -61,7 +61,7 @@ def page_text(records: Sequence[Record]) -> str:
     """Return a table with a row for each graph and number of labels: accuracies in percent."""
     rows = []
     for graph in [name for name in GRAPHS if any(record["graph"] == name for record in records)]:
-        some = [record for record in records if record["graph"] == graph]
+        some = record_file.matching(records, graph=graph)
         start = _percent(some, "start").mean()
         for times in TIMES:
             before, after = _percent(some, f"told {times}"), _percent(some, f"fitted {times}")

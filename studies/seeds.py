@@ -51,8 +51,7 @@ def page_text(records: Sequence[Record]) -> str:
         for method in SHOWN:
             found = {
                 (record["classes"], record["nodes"]): record["last"]
-                for record in records
-                if (record["graph"], record["method"]) == (graph, method)
+                for record in record_file.matching(records, graph=graph, method=method)
             }
             side = int(np.sqrt(len(found)))
             if side < 2 or set(found) != set(np.ndindex(side, side)):

@@ -27,13 +27,13 @@ from studies.several_labels_scorers import HOPS, SCORERS, Floats, Ints, Setting,
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.base.measure import Measurement
 from nodegraft.evaluation.label_sets import average_precisions, evaluate_label_sets
-from nodegraft.evaluation.metrics import interval
 from nodegraft.graph.edges.matrix import normalise_rows, weigh_columns
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import hash_order
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.lab.datasets.debian import PACKAGES, DebianAll
 from nodegraft.lab.datasets.templates.readers import read_stanzas
+from nodegraft.lab.report.tables import percent
 from nodegraft.methods.multi_label import MultiLabel
 from nodegraft.methods.templates.propagated import side_by_side
 from studies import record_file
@@ -244,11 +244,14 @@ def page(records: Sequence[Record], model_records: Sequence[Record]) -> str:
         records: All records of scorers there are.
         model_records: All records of ``MultiLabel`` there are.
     """
-    groups = {shots: [record for record in records if record["labels"] == shots] for shots in SHOTS}
+    groups = {shots: record_file.matching(records, labels=shots) for shots in SHOTS}
     rows = [
         [
             scorer,
-            *(_cell([record["precision"][scorer] for record in some]) for some in groups.values()),
+            *(
+                percent([record["precision"][scorer] for record in some])
+                for some in groups.values()
+            ),
         ]
         for scorer in SCORERS
     ]
@@ -257,9 +260,7 @@ def page(records: Sequence[Record], model_records: Sequence[Record]) -> str:
         rows.append([f"*{field}, first seed*", *counts])
     rows.append(["*seeds*", *(str(len(some)) for some in groups.values())])
     head = ["scorer", *(f"{shots} labels a tag" if shots else "all labels" for shots in SHOTS)]
-    models = {
-        shots: [record for record in model_records if record["labels"] == shots] for shots in SHOTS
-    }
+    models = {shots: record_file.matching(model_records, labels=shots) for shots in SHOTS}
     fields = {
         "mean_average_precision": "mean average precision",
         "macro_f1": "macro F1",
@@ -268,7 +269,7 @@ def page(records: Sequence[Record], model_records: Sequence[Record]) -> str:
         "calibration_error": "calibration error",
     }
     model_rows = [
-        [title, *(_cell([record[field] for record in some]) for some in models.values())]
+        [title, *(percent([record[field] for record in some]) for some in models.values())]
         for field, title in fields.items()
     ]
     model_rows.append(["*seeds*", *(str(len(some)) for some in models.values())])
@@ -279,14 +280,6 @@ def page(records: Sequence[Record], model_records: Sequence[Record]) -> str:
         "`MultiLabel` with its default parameters, on the original word counts, in %:\n\n"
         f"{Table.of(['', *head[1:]], model_rows).markdown()}\n"
     )
-
-
-def _cell(precisions: Sequence[float]) -> str:
-    values = 100 * np.array(precisions)
-    if not values.size:
-        return "–"
-    spread = f" ± {interval(values):.1f}" if values.size > 1 else ""
-    return f"{values.mean():.1f}{spread}"
 
 
 if __name__ == "__main__":

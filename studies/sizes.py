@@ -15,9 +15,8 @@ accuracy should be, too. Each measurement is a process of its own on one thread.
 
 import argparse
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -114,19 +113,9 @@ def main() -> None:
         for nodes in sizes
         for seed in range(options.seeds if nodes < ONE_SEED_FROM else 1)
     )
-    record_file.add_missing(RECORDS, ("nodes", "seed"), wanted, measured_apart)
+    apart = partial(record_file.measured_apart, measured)
+    record_file.add_missing(RECORDS, ("nodes", "seed"), wanted, apart)
     (PAGES / "sizes-measured.md").write_text(table_page(record_file.read(RECORDS)))
-
-
-def measured_apart(nodes: int, seed: int) -> Record:
-    """Measure one case in a new process, which does not have the memory of the one before.
-
-    Args:
-        nodes: How many nodes the graph has.
-        seed: Draws everything.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(measured, nodes, seed).result()
 
 
 def measured(nodes: int, seed: int) -> Record:
@@ -169,7 +158,7 @@ def table_page(records: Sequence[Record]) -> str:
     """
     rows = []
     for nodes in sorted({record["nodes"] for record in records}):
-        some = [record for record in records if record["nodes"] == nodes]
+        some = record_file.matching(records, nodes=nodes)
         fit, one_more, memory = (
             median(record[name] for record in some)
             for name in ("fit_seconds", "class_seconds", "anonymous_bytes")

@@ -88,7 +88,7 @@ def page_text(records: Sequence[Record]) -> str:
     """Return a table with two rows for each graph."""
     rows = []
     for graph in dict.fromkeys(record["graph"] for record in records):
-        some = [record for record in records if record["graph"] == graph]
+        some = record_file.matching(records, graph=graph)
         for measure, name in MEASURES.items():
             values = {
                 way: 100 * np.array([record[way][measure] for record in some])

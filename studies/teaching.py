@@ -14,9 +14,7 @@ process of its own. Writes ``studies/records/teaching.json`` and from it
 
 import argparse
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from statistics import median
 
 import numpy as np
@@ -44,19 +42,9 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="measure 1,000,000 nodes, too")
     options = parser.parse_args()
     wanted = [SMALL, LARGE] if options.large else [SMALL]
-    record_file.add_missing(RECORDS, ("nodes", "labels"), wanted, measured_apart)
+    apart = partial(record_file.measured_apart, measured)
+    record_file.add_missing(RECORDS, ("nodes", "labels"), wanted, apart)
     (PAGES / "teaching-measured.md").write_text(table_page(record_file.read(RECORDS)))
-
-
-def measured_apart(nodes: int, labels: int) -> Record:
-    """Measure one case in a new process.
-
-    Args:
-        nodes: How many nodes the graph has.
-        labels: How many labels each fitted class has.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(measured, nodes, labels).result()
 
 
 def measured(nodes: int, labels: int) -> Record:

@@ -126,12 +126,7 @@ def page(records: Sequence[Record]) -> str:
     """
     rows = []
     for graph, method, features in product(GRAPHS, METHODS, FEATURES):
-        wanted = (graph, method, features)
-        some = [
-            record
-            for record in records
-            if (record["graph"], record["method"], record["features"]) == wanted
-        ]
+        some = record_file.matching(records, graph=graph, method=method, features=features)
         if some:
             numbers = [
                 percent([record[name] for record in some]) for name in ("last", "known", "novel")

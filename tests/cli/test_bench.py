@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_sealed_suite_records_its_isolation(places: tuple[str, str], tmp_path:
     unsealed, sealed = sorted(Archive(runs).documents(), key=lambda one: bool(one["sealed"]))
     assert (unsealed["protocol"], unsealed["isolation"]) == ("strict", None)
     assert sealed["protocol"] == "strict, sealed"
-    assert Isolation(**sealed["isolation"]).to_json() == sealed["isolation"]
+    assert asdict(Isolation(**sealed["isolation"])) == sealed["isolation"]
     accuracies = [one["summary"]["last_accuracy"] for one in (unsealed, sealed)]
     assert accuracies[0] == accuracies[1]
     assert "0 jobs to run, 1 of 1 done" in invoke("lab", "bench", suite, "--out", runs).stdout

@@ -13,7 +13,7 @@ from pyarrow import csv, parquet
 from typer.core import TyperGroup
 from typer.testing import CliRunner, Result
 
-from nodegraft.analysis.results import nodes, versions
+from nodegraft.analysis.results import comparisons, nodes, versions
 from nodegraft.analysis.results.result import described_fields, parts_of
 from nodegraft.cli.app import app
 from nodegraft.service.app import application
@@ -222,10 +222,11 @@ def test_nothing_is_cut_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_results_are_those_of_http() -> None:
     models = application(Settings(Path("store"))).openapi()["components"]["schemas"]
-    shared = [name for name in vars(nodes) | vars(versions) if name in models]
+    results = vars(comparisons) | vars(nodes) | vars(versions)
+    shared = [name for name in results if name in models]
     assert len(shared) > 12
     for name in shared:
-        described = described_fields(getattr(nodes, name, None) or getattr(versions, name))
+        described = described_fields(results[name])
         fields_of_http = models[name]["properties"]
         assert {field: own["description"] for field, own in fields_of_http.items()} == described
         assert "Args:" not in models[name]["description"]

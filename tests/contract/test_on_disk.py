@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodegraft.base.errors import GraphTooLargeError
 from nodegraft.graph.graph import Graph
 from nodegraft.model.checks import CONTRACT
 from nodegraft.model.contract.case import Case, scores
@@ -47,13 +46,3 @@ def test_a_model_answers_the_same_about_a_graph_on_disk(name: str, tmp_path: Pat
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 def test_contract_on_disk(name: str, check: Callable[[Case], None], tmp_path: Path) -> None:
     check(CaseOnDisk(lambda: quick(name), tmp_path / "graph"))
-
-
-@pytest.mark.parametrize("name", ["gpn", "finetune"])
-def test_who_trains_on_all_of_it_refuses_what_does_not_fit(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mapped = CaseOnDisk(lambda: quick(name), tmp_path / "graph")
-    monkeypatch.setattr("nodegraft.graph.view.available_bytes", lambda: 1000)
-    with pytest.raises(GraphTooLargeError, match="memory"):
-        mapped.fit()

@@ -243,10 +243,10 @@ def test_a_model_of_an_unknown_method_names_it(tmp_path: Path) -> None:
 
 def test_the_card_tells_what_was_learned_when(tmp_path: Path) -> None:
     model = fitted()
-    model.add_classes(GRAPH, {"café": ["n9"]})
+    model.add_classes(GRAPH, {"café|bar": ["n9"]})
     model.save(tmp_path / "model")
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
-    assert "| low | 0 | 2 |\n| high | 0 | 2 |\n| café | 1 | 1 |" in card
+    assert "| low | 0 | 2 |\n| high | 0 | 2 |\n| café\\|bar | 1 | 1 |" in card
 
 
 def test_methods_are_made_by_name() -> None:

@@ -573,7 +573,8 @@ class StoreMachine(RuleBasedStateMachine):
         direct = first.relabelled(last.labels)
         place = Path(self._folder.name)
         states = States(place, Objects(place / "objects"))
-        kept = states.put(direct, states.put_graph(direct.graph)[0])
+        direct = replace(direct, graph=states.put_graph(direct.graph))
+        kept = states.put(direct, None)
         assert (kept.graph, kept.labels, kept.model) == objects_of(self.store.history()[-1])
         # Neither the order of classes nor when they came is heard in an answer.
         classes = {name: last.labels[name] for name in sorted(last.labels)}

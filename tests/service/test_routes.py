@@ -274,7 +274,8 @@ def test_mistakes_are_told_and_change_nothing(
         ("predict", {"nodes": ["p1"]}, "unknown field 'nodes', the fields are keys, rows, top,"),
         ("predict", {"key": ["p1"]}, "unknown field 'key', did you mean 'keys'? the fields are"),
         ("changes", {"action": "remove", "name": ["x"]}, "did you mean 'names'? the fields are"),
-        ("predict", {"{x}": 1}, "unknown field '{x}', the fields are"),
+        ("predict", {"{hint}": 1}, "unknown field '{hint}', the fields are"),
+        ("predict", {"{message}": 1}, "unknown field '{message}', the fields are"),
     ],
 )
 def test_an_unknown_field_is_answered_with_the_known_fields(

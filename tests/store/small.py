@@ -16,6 +16,9 @@ from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.store.versions import migration
 
+Small = tuple[Store, dict[str, list[Key]]]
+"""A store, and what to teach it."""
+
 LATER = 2
 """So many classes are not in the first version."""
 

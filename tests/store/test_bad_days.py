@@ -19,7 +19,11 @@ from nodegraft.store.store import Store
 from nodegraft.store.versions import database
 from tests.fault.test_store_kills import forked, seen, was_killed
 from tests.store.small import made
-from tests.store.versions.test_postgresql import Made, both_at_once, write_together
+from tests.store.versions.test_postgresql import (
+    Made,
+    both_at_once,
+    check_none_is_lost,
+)
 
 OPERATIONS: dict[str, Callable[[Store, dict[str, list[Any]]], object]] = {
     "add": lambda store, new: store.add(new),
@@ -237,25 +241,7 @@ def test_a_database_that_somebody_holds_is_told(
 def test_of_two_that_add_at_once_none_is_lost(
     together: bool, kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, new = kept
-    if together:
-        write_together(monkeypatch)
-
-    def add(name: str) -> None:
-        with Store.open(place) as store:
-            store.add({name: new[name]}, intent=Intent(author=name, promote=True))
-
-    refused = both_at_once(add, list(new), tmp_path)
-    monkeypatch.undo()
-    assert len(refused) == 1 if together else len(refused) < 2
-    with Store.open(place) as store:
-        done = [one.by for one in store.history()[1:]]
-        assert sorted(done + refused) == sorted(new)
-        assert store.live == store.newest == 1 + len(done)
-        for name in refused:
-            assert "has changed meanwhile" in (tmp_path / name).read_text()
-            store.add({name: new[name]}, intent=Intent(promote=True))
-        assert set(new) <= set(store.state().labels)
+    check_none_is_lost(*kept, together, tmp_path, monkeypatch)
 
 
 def test_a_prune_and_a_writer_at_once_leave_no_version_without_files(

@@ -1,8 +1,5 @@
 """A candidate version that waits for review: it is discarded, undone, or built upon."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from nodegraft.analysis.version import describe_version
@@ -10,16 +7,7 @@ from nodegraft.base.errors import CandidateWaitsError, ParameterError, StoreErro
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from tests.store.small import made
-
-Small = tuple[Store, dict[str, list[Key]]]
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Small]:
-    store, new = made(tmp_path / "s")
-    with store:
-        yield store, new
+from tests.store.small import Small
 
 
 def teach_each(store: Store, new: dict[str, list[Key]]) -> None:

@@ -159,10 +159,9 @@ def test_what_is_kept_knows_what_it_grew_from(
     """So that the report on a growth works out no more than what came."""
     store, kept, put_graph = made(tmp_path, mapped=mapped), list[Graph](), States.put_graph
 
-    def watched(self: States, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        name, graph = put_graph(self, graph, parent)
-        kept.append(graph)
-        return name, graph
+    def watched(self: States, graph: Graph, parent: Graph | None = None) -> Graph:
+        kept.append(put_graph(self, graph, parent))
+        return kept[-1]
 
     monkeypatch.setattr(States, "put_graph", watched)
     before = store.graph()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from nodegraft.analysis.predictions import predict_rows
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import AccuracyCount
 from nodegraft.base.errors import StoreError
-from nodegraft.evaluation.confusion import ConfusionMatrix
+from nodegraft.evaluation.confusion import ConfusionMatrix, classification_report
 from nodegraft.graph.keys import Key, several
 from nodegraft.tables.labels import Labels, keys_by_class
 
@@ -68,9 +68,6 @@ def calibration_error(bins: tuple[ProbabilityBin, ...]) -> float:
         / total
     )
 
-
-if TYPE_CHECKING:
-    from nodegraft.evaluation.confusion import ConfusionMatrix
 
 Nodes = Mapping[str, tuple[Key, ...]]
 
@@ -244,15 +241,7 @@ class LabelledPredictions:
 
     def report(self) -> str:
         """Return precision, recall and F1 of each class as text."""
-        from nodegraft.evaluation.confusion import classification_report
-
         return classification_report(self.truth, self.predictions)
-
-    def confusion_matrix(self) -> "ConfusionMatrix":
-        """Return the confusion matrix: number of nodes by true and predicted class."""
-        from nodegraft.evaluation.confusion import ConfusionMatrix
-
-        return ConfusionMatrix.of(self.truth, self.predictions)
 
     @property
     def accuracy(self) -> float:
@@ -300,8 +289,8 @@ def predict_labelled(
         )
     rows = state.graph.rows_of(nodes)
     predictions = predict_rows(state, rows, 0, min_confidence=min_confidence, use_tree=False)
-    # Do not use `found.classes`: for a held-out node it returns the label, which is the true class.
-    classes = [name for name in truth for _ in truth[name]]
+    true_classes = [name for name in truth for _ in truth[name]]
+    # `predictions.classes` has labels, so it would be correct for every held-out node.
     return LabelledPredictions(
-        classes, predictions.predictions, predictions.probability, predictions.confidence
+        true_classes, predictions.predictions, predictions.probability, predictions.confidence
     )

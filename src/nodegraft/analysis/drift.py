@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.analysis.results.versions import Shift
+from nodegraft.analysis.results.comparisons import Shift
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.graph.edges.matrix import normalise_rows
 from nodegraft.model.hooks import Capability

@@ -67,9 +67,9 @@ def audit_labels(
     odds = np.log(np.maximum(other, SMALLEST)) - np.log(np.maximum(own, SMALLEST))
     # Order equal scores by key hash, so that the result does not depend on the order of table rows.
     places = hash_order(graph.key_array_of(scores.rows))
-    ranked = places[np.argsort(-odds[places], kind="stable")]
+    ordered_places = places[np.argsort(-odds[places], kind="stable")]
     suspicious = Records[SuspiciousLabel]()
-    for place in ranked[odds[ranked] > 0][:count]:
+    for place in ordered_places[odds[ordered_places] > 0][:count]:
         row, label = int(scores.rows[place]), names[scores.targets[place]]
         suggested = names[best[place]]
         chances = float(own[place]), float(other[place])

@@ -65,7 +65,7 @@ def learning_curve(
             name: replace(own, training=own.training[:size]) for name, own in state.labels.items()
         }
         labels = StoreLabels(some)
-        fitted = replace(state, labels=labels).refitted(listener)
-        right = predict_labelled(fitted, None).is_right
+        new_state = replace(state, labels=labels).refitted(listener)
+        right = predict_labelled(new_state, None).is_right
         points.append(CurvePoint(size, labels.num_training, right.size, int(right.sum())))
     return points

@@ -117,8 +117,8 @@ def _flattened(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return first
     start = 1e-4 * first / max(float(first[:, 0].std()), 1e-12)
     close = min(NEIGHBOURS, count / 3)
-    moved = TSNE(perplexity=close, init=start, max_iter=STEPS, random_state=0)
-    flat: NDArray[np.float64] = moved.fit_transform(vectors)
+    tsne = TSNE(perplexity=close, init=start, max_iter=STEPS, random_state=0)
+    flat: NDArray[np.float64] = tsne.fit_transform(vectors)
     return flat
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -21,7 +21,7 @@ from nodegraft.analysis.labels.changes import (
     class_warnings,
 )
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.results.versions import ChangedNode
+from nodegraft.analysis.results.comparisons import ChangedNode
 from nodegraft.analysis.snapshot import SAMPLE, State
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.keys import Key
@@ -56,24 +56,24 @@ class PriorPredictions:
         return self.probability > MIXED_PROBABILITY and max(counts) < MIXED_SHARE * sum(counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preview(Tabular):
     """Differences between two versions in predictions and held-out accuracy."""
 
-    num_compared: int
+    num_compared: int = 0
     """Number of compared nodes: all nodes, or a sample."""
 
     nodes: int
     """Approximate number of nodes that are in both versions."""
 
-    flips: dict[tuple[str, str], int]
+    flips: dict[tuple[str, str], int] = field(default_factory=dict)
     """(class before, class after) -> number of nodes whose prediction changes, most frequent first.
     A prediction of a class that was only renamed or merged does not count as changed."""
 
-    examples: tuple[ChangedNode, ...]
+    examples: tuple[ChangedNode, ...] = ()
     """Examples of unlabelled nodes whose prediction changes, highest confidence first."""
 
-    inside: dict[str, int]
+    inside: dict[str, int] = field(default_factory=dict)
     """Ancestor in the class tree -> number of nodes whose prediction changes from one class of its
     branch to another, most first. Each node counts once, at the lowest such ancestor."""
 
@@ -83,22 +83,22 @@ class Preview(Tabular):
     after: CorrectCounts
     """Correct predictions after the change, for the same held-out nodes."""
 
-    new: CorrectCounts
+    new: CorrectCounts = field(default_factory=lambda: CorrectCounts({}, {}))
     """Result of the split-half check: number of checked and recognised labels of each new class."""
 
-    prior: dict[str, PriorPredictions]
+    prior: dict[str, PriorPredictions] = field(default_factory=dict)
     """New class -> predictions of the earlier version for the labelled nodes of this class."""
 
-    parts: dict[tuple[str, str], int]
+    parts: dict[tuple[str, str], int] = field(default_factory=dict)
     """(class that was split, its part) -> predictions that moved there; not in ``flips``."""
 
-    changed: dict[str, ChangedClass]
+    changed: dict[str, ChangedClass] = field(default_factory=dict)
     """Class name -> prediction counts, for classes that are new or whose labels change."""
 
     classes: int
     """Number of classes after the change."""
 
-    similar: dict[str, str]
+    similar: dict[str, str] = field(default_factory=dict)
     """New class name -> other name that differs from it by one letter."""
 
     @property
@@ -185,11 +185,11 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
     new, confidence = predictions.classes, predictions.confidence
     pairs = Counter(zip(old.tolist(), new.tolist(), strict=True))
     flips = {pair: count for pair, count in pairs.most_common() if not names.continues(*pair)}
-    moved = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
+    changed_places = [place for place in range(len(keys)) if (old[place], new[place]) in flips]
     labelled = after.labels.owners()
-    unlabelled = [place for place in moved if keys[place] not in labelled]
-    surest = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
-    fresh = _new_classes(before, after.labels)
+    unlabelled = [place for place in changed_places if keys[place] not in labelled]
+    most_confident = sorted(unlabelled, key=lambda place: -confidence[place])[:EXAMPLES]
+    new_nodes = _new_classes(before, after.labels)
     right_before, right_after = held_out_accuracy(before, after, names)
     return Preview(
         num_compared=len(keys),
@@ -198,12 +198,12 @@ def compare(before: State, after: State, succession: ClassSuccession | None = No
         inside=_inside(flips, before.labels, after.labels),
         examples=tuple(
             ChangedNode(keys[place], old[place], new[place], float(confidence[place]))
-            for place in surest
+            for place in most_confident
         ),
         before=right_before,
         after=right_after,
-        new=split_half_check(before, fresh),
-        prior={name: _prior_predictions(before, nodes) for name, nodes in fresh.items()},
+        new=split_half_check(before, new_nodes),
+        prior={name: _prior_predictions(before, nodes) for name, nodes in new_nodes.items()},
         parts={
             pair: count
             for pair, count in pairs.most_common()
@@ -234,19 +234,10 @@ def compare_with_record(measures: Mapping[str, Any], after: State) -> Preview:
         *({name: record[what][name] for name in nodes} for what in ("asked", "right"))
     )
     return Preview(
-        num_compared=0,
         nodes=after.graph.targets.size,
-        flips={},
-        inside={},
-        examples=(),
         before=before,
         after=count_correct(after, nodes),
-        new=CorrectCounts({}, {}),
-        prior={},
-        parts={},
-        changed={},
         classes=len(after.labels),
-        similar={},
     )
 
 

@@ -104,8 +104,8 @@ def _distances_to_centres(
         members = csr_array((weights, (group_of, places)), shape=(count, len(vectors)))
         mass = members.sum(axis=1)[:, None]
         # An empty group keeps its centre.
-        moved = np.where(mass > 0, members @ vectors / np.where(mass > 0, mass, 1.0), centres)
-        movement, centres = np.square(moved - centres).sum(), moved
+        new_centres = np.where(mass > 0, members @ vectors / np.where(mass > 0, mass, 1.0), centres)
+        movement, centres = np.square(new_centres - centres).sum(), new_centres
         if movement <= least:
             break
     distances: NDArray[np.float64] = euclidean_distances(vectors, centres, squared=True)

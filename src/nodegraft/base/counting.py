@@ -1,5 +1,6 @@
-"""Format numbers and lists as text for messages."""
+"""Format numbers, lists and names as text for messages and Markdown."""
 
+import re
 from collections.abc import Iterable
 
 
@@ -22,3 +23,12 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
+
+
+def escape_markdown(text: str) -> str:
+    r"""Escape Markdown and HTML in a text, so that it fits into one cell of a table.
+
+    >>> print(escape_markdown("a|b <c>"))
+    a\|b \<c\>
+    """
+    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(text.split()))

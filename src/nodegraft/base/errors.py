@@ -162,10 +162,10 @@ class GraphTooLargeError(NodegraftError):
 
     def __init__(self, needed: int, available: int) -> None:
         super().__init__(
-            "This method trains on the whole graph at once, which would take about "
-            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train it on "
-            "a part, graph.view(rows), and predict all nodes; or use a method in closed form, "
-            "which reads a graph in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+            "The whole graph at once would take about "
+            f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train on "
+            "sampled subgraphs (batch=1024); or use a method in closed form, which reads a graph "
+            "in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
         )
 
 

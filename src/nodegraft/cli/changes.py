@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.versions import Comparison
+from nodegraft.analysis.results.comparisons import Comparison
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.problems import Problems

@@ -75,11 +75,7 @@ SETTING = Setting(base=3, pseudo_novel=2, validation=2, novel=6, ways=2, shots=3
 def small_stream(
     sparse: bool = True, seed: int = 0, arrival: Arrival = "growing", nodes: int = 400
 ) -> ClassStream:
-    """Return a random stream with 13 classes and four sessions.
-
-    Args:
-        arrival: When nodes become visible.
-    """
+    """Return a random stream with 13 classes and four sessions."""
     graph, labels = BlockModel(nodes=nodes, classes=13, sparse=sparse, features=40).draw()
     return ClassStream.draw(graph, labels, SETTING, seed=seed, arrival=arrival)
 

@@ -105,9 +105,8 @@ def label_set_metrics(probabilities: Floats, predicted: Bools, truth: Bools) -> 
 def average_precisions(scores: Floats, truth: Bools) -> NDArray[np.float64]:
     """Return the average precision of each class; NaN for a class that no node has.
 
-    The nodes are sorted by score. The result is the mean, over the nodes that have the class, of
-    the share of nodes with the class among all nodes with this score or a higher one. The mean
-    over classes is the mean average precision.
+    This is scikit-learn's definition: nodes with equal scores count together. The mean over classes
+    is the mean average precision.
 
     >>> scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
     >>> truth = np.array([[True, False], [False, False], [True, False]])
@@ -118,15 +117,8 @@ def average_precisions(scores: Floats, truth: Bools) -> NDArray[np.float64]:
         scores: Score or probability of each node and class.
         truth: Whether each node has each class.
     """
-    order = np.argsort(-scores, axis=0, kind="stable")
-    hits, values = (np.take_along_axis(part, order, axis=0) for part in (truth, scores))
-    found = np.cumsum(hits, axis=0)
-    # Equal scores count together; else the order of the nodes would decide.
-    ends = np.full(scores.shape, len(scores) - 1)
-    ends[:-1][values[:-1] != values[1:]] = np.nonzero(values[:-1] != values[1:])[0]
-    ends = np.minimum.accumulate(ends[::-1])[::-1]
-    precision = np.take_along_axis(found, ends, axis=0) / (ends + 1)
-    totals = found[-1].astype(np.float64)
-    totals[totals == 0] = np.nan
-    result: NDArray[np.float64] = (precision * hits).sum(axis=0) / totals
-    return result
+    # Import here, because scikit-learn is slow to import.
+    from sklearn.metrics import average_precision_score
+
+    pairs = zip(truth.T, scores.T, strict=True)
+    return np.array([average_precision_score(*pair) if pair[0].any() else np.nan for pair in pairs])

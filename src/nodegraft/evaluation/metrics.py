@@ -94,9 +94,6 @@ def average_forgetting(sessions: Sequence[QueryOutcomes]) -> float:
     >>> after = QueryOutcomes(np.array([1, 2]), np.zeros(2, int), np.array([True, False]))
     >>> average_forgetting([before, after])
     0.5
-
-    Args:
-        sessions: Outcomes of each session, in order.
     """
     last = sessions[-1]
     count = int(last.classes.max()) + 1
@@ -136,9 +133,6 @@ def backward_transfer(matrix: Floats) -> float | None:
 
     >>> round(backward_transfer(np.array([[0.8, np.nan], [0.6, 0.4]])), 2)
     -0.2
-
-    Args:
-        matrix: Accuracy matrix, as for :func:`anytime_accuracy`.
     """
     differences = matrix[-1, :-1] - np.diagonal(matrix)[:-1]
     return float(differences.mean()) if differences.size else None
@@ -193,9 +187,6 @@ def accuracy_at_coverage(confidence: Floats, correct: Bools, coverage: float) ->
 
     >>> accuracy_at_coverage(np.array([0.9, 0.2]), np.array([True, False]), 0.5)
     1.0
-
-    Args:
-        coverage: Share of nodes that are predicted; the method abstains on the other nodes.
     """
     count = max(1, round(coverage * confidence.size))
     most = np.argsort(-confidence, kind="stable")[:count]

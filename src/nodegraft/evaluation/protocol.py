@@ -1,5 +1,6 @@
 """Strict protocol: train on a stream session by session, and measure on all classes so far."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -237,8 +238,8 @@ def session_result(
     recall = dict(
         zip(method.classes_, recalls(targets, classes, len(method.classes_)), strict=True)
     )
-    groups = _group_accuracies(recall, split)
-    novel, known = groups["novel_accuracy"], groups["known_accuracy"]
+    known = _macro(recall, split.known) or 0.0
+    novel = _macro(recall, [name for name in recall if name not in split.known])
     return SessionResult(
         index=session.index,
         classes=len(method.classes_),
@@ -246,11 +247,11 @@ def session_result(
         queries=int(predicted.rows.size),
         macro_accuracy=float(np.mean(list(recall.values()))),
         micro_accuracy=float(correct.mean()),
-        base_accuracy=groups["base_accuracy"] or 0.0,
-        pseudo_novel_accuracy=groups["pseudo_novel_accuracy"],
-        known_accuracy=known or 0.0,
+        base_accuracy=_macro(recall, split.base) or 0.0,
+        pseudo_novel_accuracy=_macro(recall, split.pseudo_novel),
+        known_accuracy=known,
         novel_accuracy=novel,
-        harmonic_mean=None if novel is None else harmonic_mean(known or 0.0, novel),
+        harmonic_mean=None if novel is None else harmonic_mean(known, novel),
         expected_calibration_error=expected_calibration_error(confidence, correct),
         unknown_auroc=predicted.unknown_auroc,
         accuracy_at_coverage={
@@ -267,14 +268,5 @@ def session_result(
     )
 
 
-def _group_accuracies(recall: dict[str, float], split: ClassSplit) -> dict[str, float | None]:
-    groups = {
-        "base_accuracy": split.base,
-        "pseudo_novel_accuracy": split.pseudo_novel,
-        "known_accuracy": split.known,
-        "novel_accuracy": tuple(name for name in recall if name not in split.known),
-    }
-    return {
-        group: float(np.mean([recall[name] for name in names])) if names else None
-        for group, names in groups.items()
-    }
+def _macro(recall: Mapping[str, float], names: Sequence[str]) -> float | None:
+    return float(np.mean([recall[name] for name in names])) if names else None

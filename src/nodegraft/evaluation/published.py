@@ -93,9 +93,7 @@ def evaluate_published(
     """Train and measure like :func:`nodegraft.evaluation.protocol.evaluate`, but with leaks.
 
     Args:
-        method: The method; an earlier fit is discarded.
         ingredients: Switches for parts of the authors' protocol; None if all are on.
-        listener: Listener that receives progress events and the result of every session.
     """
     if Capability.PUBLISHED not in method.capabilities():
         raise NotSupportedError(method.name, Capability.PUBLISHED)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
     from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
+    from nodegraft.graph.pyg_sampler import PyGNeighbourSampler
 
 
 class Graph(GraphView):
@@ -138,6 +139,19 @@ class Graph(GraphView):
         from nodegraft.graph.pyg import PyGFeatureStore, PyGGraphStore
 
         return PyGFeatureStore(self), PyGGraphStore(self._store)
+
+    def to_pyg_sampler(self, fan_outs: Sequence[int], seed: int = 0) -> "PyGNeighbourSampler":
+        """Return a neighbour sampler for PyG's ``NodeLoader``, which does not need ``pyg-lib``.
+
+        Pass it together with :meth:`to_pyg_stores`. Seed nodes are row numbers.
+
+        Args:
+            fan_outs: Maximum number of neighbours of a node for each hop; -1 for all.
+            seed: Seed of all random draws.
+        """
+        from nodegraft.graph.pyg_sampler import PyGNeighbourSampler
+
+        return PyGNeighbourSampler(self, fan_outs, seed)
 
     def view(self, rows: IntArray) -> GraphView:
         """Return a view of the graph in which only the given nodes are visible.

@@ -128,6 +128,8 @@ def differ_by_one_letter(name: str, other: str) -> bool:
 def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     """Return each new name that differs from another name by one letter, and the first such name.
 
+    Two new names that are similar to each other are returned once.
+
     Only names are compared that are equal after at most one letter of each is omitted, because
     there may be thousands.
 
@@ -142,12 +144,14 @@ def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     for name in names:
         for part in _one_letter_less(name):
             by_part.setdefault(part, []).append(name)
-    found = {}
+    similar: dict[str, str] = {}
     for name in sorted(new):
         others = {other for part in _one_letter_less(name) for other in by_part.get(part, ())}
-        if close := [other for other in others if differ_by_one_letter(name, other)]:
-            found[name] = min(close)
-    return found
+        close = [other for other in others if differ_by_one_letter(name, other)]
+        # Two new names are one pair, not two.
+        if close := [other for other in close if similar.get(other) != name]:
+            similar[name] = min(close)
+    return similar
 
 
 def _one_letter_less(name: str) -> set[str]:

@@ -83,7 +83,8 @@ class ERGNN(Classifying):
         parts = [buffer.num_nodes, support.num_nodes]
 
         def loss(scores: Tensor) -> Tensor:
-            both = zip(torch.split(scores, parts), torch.split(targets, parts), strict=True)
+            own = targets.to(scores.device)
+            both = zip(torch.split(scores, parts), torch.split(own, parts), strict=True)
             old, new = (F.cross_entropy(*part, reduction="sum") for part in both)
             return mix(new, old, *parts) / sum(parts)
 

@@ -38,6 +38,6 @@ class Finetune(Classifying):
             self.grown(support),
             view,
             support.rows(),
-            lambda scores: F.cross_entropy(scores, targets),
+            lambda scores: F.cross_entropy(scores, targets.to(scores.device)),
             self.steps,
         )

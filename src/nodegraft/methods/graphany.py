@@ -22,6 +22,14 @@ from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear import channels
+from nodegraft.methods.neural.device import (
+    CPU,
+    Device,
+    device_of,
+    placed,
+    to_tensor,
+    training_device,
+)
 from nodegraft.methods.neural.encoders import apply_dropout
 from nodegraft.methods.templates.derived import Derived
 from nodegraft.model.learned import learned
@@ -88,6 +96,10 @@ class GraphAny(Derived[channels.Floats]):
     entropy: PositiveFloat = 1.0
     """Entropy in bits of each channel's similarities to the four others; at most 2."""
 
+    device: Device = "auto"
+    """Device of training: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA if PyTorch has a CUDA
+    device. Predictions run on the CPU. CUDA was never tested on hardware."""
+
     mixer_: dict[str, Tensor] = learned()
     """Weights of the network that combines the channels."""
 
@@ -99,7 +111,8 @@ class GraphAny(Derived[channels.Floats]):
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Train the network on the known classes, then fit to all their labels."""
         mixer = self._new_mixer()
-        self._train(mixer, view, self.labels_.on(view, self.kept_labels))
+        with placed(mixer, training_device(self.device)):
+            self._train(mixer, view, self.labels_.on(view, self.kept_labels))
         self.mixer_ = mixer.state_dict()
         super().learn_base(view, curriculum)
 
@@ -110,7 +123,7 @@ class GraphAny(Derived[channels.Floats]):
     def derive(self, view: GraphView) -> channels.Floats:
         """Predict all visible nodes by each channel, and combine the predictions."""
         labels = self.labels_.on(view, self.kept_labels)
-        counts = label_counts(labels)
+        counts = np.array([*labels.counts().values()])
         weights = [
             rows.T @ channels.least_squares(gram(rows), counts, self.penalty)
             for rows in channels.channel_rows(view, view.positions(labels.rows()))
@@ -119,9 +132,7 @@ class GraphAny(Derived[channels.Floats]):
         mixer = self._new_mixer()
         mixer.load_state_dict(self.mixer_)
         with torch.no_grad():
-            shares = mixer(
-                torch.from_numpy(channels.similarities(predictions, self.entropy))
-            ).numpy()
+            shares = mixer(to_tensor(channels.similarities(predictions, self.entropy), CPU)).numpy()
         return np.asarray(np.einsum("ni,nic->nc", shares, predictions[:, :LOW_PASS]))
 
     def for_rows(self, value: channels.Floats, view: RowsView) -> channels.Floats:
@@ -135,9 +146,10 @@ class GraphAny(Derived[channels.Floats]):
     def _train(self, mixer: "Mixer", view: GraphView, labels: NodeLabels) -> None:
         draws = self.seeds.generator("references")
         noise = self.seeds.generator("dropout")
-        rows, counts = labels.rows(), label_counts(labels)
+        rows, counts = labels.rows(), np.array([*labels.counts().values()])
         products = [gram(own) for own in channels.channel_rows(view, view.positions(rows))]
-        targets = torch.from_numpy(np.repeat(np.arange(counts.size), counts))
+        device = device_of(mixer)
+        targets = to_tensor(np.repeat(np.arange(counts.size), counts), device)
         shots = np.minimum(self.references, np.maximum(counts - 1, 1))
         starts = np.cumsum(counts) - counts
         optimiser = torch.optim.AdamW(
@@ -158,8 +170,10 @@ class GraphAny(Derived[channels.Floats]):
                 for own in products
             ]
             stacked = np.stack(predictions, axis=1)
-            shares = mixer(torch.from_numpy(channels.similarities(stacked, self.entropy)), noise)
-            mixed = torch.einsum("ni,nic->nc", shares, torch.from_numpy(stacked[:, :LOW_PASS]))
+            similarity = channels.similarities(stacked, self.entropy)
+            shares = mixer(to_tensor(similarity, device), noise)
+            low_pass = to_tensor(stacked[:, :LOW_PASS], device)
+            mixed = torch.einsum("ni,nic->nc", shares, low_pass)
             loss = F.cross_entropy(mixed, targets[query])
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -185,12 +199,12 @@ class Mixer(nn.Module):
         # PyTorch layers use the global random generator. Restore its state, which belongs to the
         # user.
         with torch.random.fork_rng(devices=[]):
-            self.first = nn.Linear(20, hidden, dtype=torch.float64)
-            self.last = nn.Linear(hidden, LOW_PASS, dtype=torch.float64)
+            self.first = nn.Linear(20, hidden, dtype=torch.float64, device=CPU)
+            self.last = nn.Linear(hidden, LOW_PASS, dtype=torch.float64, device=CPU)
         for layer in (self.first, self.last):
             nn.init.xavier_uniform_(layer.weight, generator=generator)
             nn.init.zeros_(layer.bias)
-        self.normalise = nn.BatchNorm1d(hidden, dtype=torch.float64)
+        self.normalise = nn.BatchNorm1d(hidden, dtype=torch.float64, device=CPU)
 
     def forward(self, similarity: Tensor, noise: np.random.Generator | None = None) -> Tensor:
         """Return channel weights for each node, which sum to 1.
@@ -203,8 +217,3 @@ class Mixer(nn.Module):
         hidden = self.normalise(self.first(similarity).relu())
         hidden = apply_dropout(hidden, self.dropout, noise)
         return torch.softmax(self.last(hidden) / self.temperature, dim=1)
-
-
-def label_counts(labels: NodeLabels) -> NDArray[np.int64]:
-    """Return the number of labels of each class."""
-    return np.array([rows.size for rows in labels.values()], dtype=np.int64)

@@ -229,7 +229,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
         draws: np.random.Generator,
     ) -> None:
         episodes = (leave_one_out(tasks, draws) for _ in range(self.adapt_steps))
-        self.training(self.adapt_steps)(network, view, episodes)
+        self.training(self.adapt_steps)(network, self.for_training(view), episodes)
 
     def _take(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> None:
         self.network_ = network.state_dict()
@@ -237,8 +237,9 @@ class HAGMeta(Prototypical[HAGNetwork]):
 
     @torch.no_grad()
     def _prototypes(self, network: HAGNetwork, view: GraphView, tasks: list[NodeLabels]) -> Tensor:
+        own = self.for_embedding(view)
         prototypes = [
-            network.prototypes(view, task, few_shot=place > 0) for place, task in enumerate(tasks)
+            network.prototypes(own, task, few_shot=place > 0) for place, task in enumerate(tasks)
         ]
         return torch.cat(prototypes)
 
@@ -306,7 +307,7 @@ class HAGMeta(Prototypical[HAGNetwork]):
                 nodes[name] = dict(zip(view.keys_of(rows), part.tolist(), strict=True))
         names = [tuple(task) for task in self.tasks_ if task]
         tasks = torch.split(self.prototypes_, [len(task) for task in names])
-        shares = torch.full((len(tasks),), 1 / len(tasks))
+        shares = self.prototypes_.new_full((len(tasks),), 1 / len(tasks))
         if self.tla != "off":
             shares = network.weigh_tasks(tasks)
         return Attention(nodes, tuple(zip(names, shares.tolist(), strict=True)))

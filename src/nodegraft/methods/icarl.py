@@ -73,23 +73,25 @@ class ICaRL(Classifying):
         old_scores = self._answers(view, rows)
 
         def loss(scores: Tensor) -> Tensor:
-            distillation = distillation_loss(scores[:, :known], old_scores, self.temperature)
-            return F.cross_entropy(scores, targets) + distillation
+            teacher, own = (part.to(scores.device) for part in (old_scores, targets))
+            distillation = distillation_loss(scores[:, :known], teacher, self.temperature)
+            return F.cross_entropy(scores, own) + distillation
 
         self.train_on(self.grown(support), view, rows, loss, self.steps)
         self._keep(view, exemplars, support)
 
     def _keep(self, view: GraphView, exemplars: NodeLabels, support: NodeLabels) -> None:
+        own = self.for_embedding(view)
         count = max(1, self.budget // (len(exemplars) + len(support)))
         cut = NodeLabels({name: rows[:count] for name, rows in exemplars.items()})
         kept = cut | NodeLabels(
             {
-                name: rows[herding(self._directions(view, rows), count)]
+                name: rows[herding(self._directions(own, rows), count)]
                 for name, rows in support.items()
             }
         )
         targets = torch.from_numpy(kept.targets(kept.classes))
-        means = class_means(self._directions(view, kept.rows()), targets, len(kept))
+        means = class_means(self._directions(own, kept.rows()), targets, len(kept))
         self.kept_ = KeyedLabels.of(kept, view)
         self.means_ = F.normalize(means, dim=1)
 
@@ -106,7 +108,7 @@ class ICaRL(Classifying):
     @torch.no_grad()
     def _answers(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         classifier = self.classifier()
-        return embed_rows(classifier, view, rows, classifier.hops)
+        return embed_rows(classifier, self.for_embedding(view), rows, classifier.hops)
 
     def _directions(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
         return F.normalize(self.embedding(view, rows), dim=1)

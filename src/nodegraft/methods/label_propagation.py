@@ -8,11 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import NotSupportedError
-from nodegraft.base.parameters.constraints import (
-    FractionBelowOne,
-    NonNegativeFloat,
-    PositiveInt,
-)
+from nodegraft.base.parameters.constraints import FractionBelowOne, NonNegativeFloat, PositiveInt
 from nodegraft.graph.growth.rows_view import RowsView
 from nodegraft.graph.statistics import homophily_of_kinds, relation_weights
 from nodegraft.graph.view import GraphView
@@ -73,7 +69,7 @@ class LabelPropagation(Derived[NDArray[np.float64]]):
         from torch_geometric.nn.models import LabelPropagation as Engine
 
         labels = self.labels_.on(view)
-        start = torch.zeros(view.num_nodes, len(labels))
+        start = torch.zeros(view.num_nodes, len(labels), device="cpu")
         places = torch.from_numpy(view.positions(labels.rows()))
         start[places, torch.from_numpy(labels.targets(labels.classes))] = 1.0
         if self.balanced:

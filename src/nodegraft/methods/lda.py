@@ -12,6 +12,7 @@ from nodegraft.base.parameters.constraints import FractionBelowOne
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.linear.ridge import shrink_covariance, within_class_scatter
+from nodegraft.methods.neural.device import CPU
 from nodegraft.methods.neural.prototypes import class_means
 from nodegraft.methods.templates.pretrained import Frozen
 from nodegraft.model.learned import learned
@@ -66,8 +67,8 @@ class LDA(Frozen):
         """Pre-train the encoder, then add the known classes in the same way as new classes."""
         self.learn_encoder(view, curriculum)
         size = self.encoder().size
-        self.means_ = torch.zeros(0, size, dtype=torch.float64)
-        self.scatter_ = torch.zeros(size, size, dtype=torch.float64)
+        self.means_ = torch.zeros(0, size, dtype=torch.float64, device=CPU)
+        self.scatter_ = torch.zeros(size, size, dtype=torch.float64, device=CPU)
         self.nodes_ = 0
         self.learn_classes(view, curriculum.train)
 

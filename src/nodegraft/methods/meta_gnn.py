@@ -9,14 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.base.parameters.constraints import (
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-)
+from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, placed, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.maml import MAML, AdaptedModel, InnerLoop
 from nodegraft.methods.neural.training import MetaTraining
@@ -78,12 +75,11 @@ class MetaGNN(Episodic[MAML]):
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder, meta-train it, then adapt to the known classes."""
-        network = self.practised(view, curriculum)
-        self._take(view, network.learn(view, curriculum.train, None))
+        self._adapt(self.practised(view, curriculum), view, curriculum.train, None)
 
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Adapt the meta-learned weights to all classes."""
-        self._take(view, self.network().learn(view, support, self._adapted(view)))
+        self._adapt(self.network(), view, support, self._adapted(view))
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:
@@ -121,6 +117,10 @@ class MetaGNN(Episodic[MAML]):
     def _adapted(self, view: GraphView) -> AdaptedModel:
         return AdaptedModel(self.supports_.on(view), self.adapted_)
 
-    def _take(self, view: GraphView, adapted: AdaptedModel) -> None:
+    def _adapt(
+        self, network: MAML, view: GraphView, support: NodeLabels, before: AdaptedModel | None
+    ) -> None:
+        with placed(network, training_device(self.device)):
+            adapted = network.learn(self.for_training(view), support, before)
         self.supports_ = KeyedLabels.of(adapted.supports, view)
-        self.adapted_ = adapted.weights
+        self.adapted_ = {name: weight.to(CPU) for name, weight in adapted.weights.items()}

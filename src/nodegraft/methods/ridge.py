@@ -65,11 +65,7 @@ class Ridge(Frozen):
     block_rows: ClassVar[int] = 8192
 
     def learn_lift(self, classes: Sequence[Tensor]) -> None:
-        """Compute the mean of the class means of session 0, which :meth:`lift` subtracts.
-
-        Args:
-            classes: Embeddings of each class's labels.
-        """
+        """Compute the mean of the class means of session 0, which :meth:`lift` subtracts."""
         self.lift_ = torch.stack([rows.mean(dim=0) for rows in classes]).mean(dim=0)
 
     def lift(self, vectors: Tensor) -> Tensor:

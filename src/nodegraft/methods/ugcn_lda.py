@@ -58,7 +58,7 @@ class UGCNLDA(SGCLDA):
     def _draw(self, features: int) -> list[Tensor]:
         draws = self.seeds.torch_generator("untrained encoder")
         sizes = [features, *[self.width] * (self.hops - 1)]
-        shapes = [torch.empty(size, self.width) for size in sizes]
+        shapes = [torch.empty(size, self.width, device="cpu") for size in sizes]
         return [nn.init.xavier_uniform_(shape, generator=draws) for shape in shapes]
 
 

@@ -7,8 +7,8 @@ confidence without it. Scores do not use the tree.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,10 +70,6 @@ class Ancestors:
         >>> ancestors = Ancestors.of(["caps", "boots"], ClassTree({"boots": "shoes"}))
         >>> ancestors.names, ancestors.up.tolist(), ancestors.depths.tolist()
         (('caps', 'boots', 'shoes'), [-1, 2, -1], [0, 1, 0])
-
-        Args:
-            classes: Names of the classes, in the order of their scores.
-            tree: Parents of the classes.
         """
         parents = list(dict.fromkeys(name for own in classes for name in tree.path(own)[1:]))
         place = {name: len(classes) + number for number, name in enumerate(parents)}
@@ -125,8 +121,6 @@ def back_off(
         probabilities: Calibrated probability of each class: nodes x classes.
         best: Column of each node's most probable class.
         known: P(the node belongs to any known class); NaN without an estimate.
-        world: Whether nodes may belong to unknown classes.
-        ancestors: Places of the classes and their ancestors.
         min_confidence: The least confidence of an answer; None to answer with a class always.
     """
     nodes = np.arange(len(probabilities))
@@ -167,10 +161,6 @@ class TreeMeasures:
     ancestor_accuracy: float | None
     """Share of answers that are the class of the node or an ancestor of it; None without one."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the measures as plain JSON."""
-        return asdict(self)
-
 
 def measure(best: Ints, answers: Ints | None, targets: Ints, ancestors: Ancestors) -> TreeMeasures:
     """Return the accuracy of predictions and of answers that back off.
@@ -179,7 +169,6 @@ def measure(best: Ints, answers: Ints | None, targets: Ints, ancestors: Ancestor
         best: Column of each node's most probable class.
         answers: Place of each node's answer; None if the method cannot back off.
         targets: Column of each node's class.
-        ancestors: Places of the classes and their ancestors.
     """
     coverage = accuracy = None
     if answers is not None:

@@ -78,7 +78,6 @@ def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
     (['means_'], 4)
 
     Args:
-        attributes: Attribute name -> value.
         kinds: Attribute name -> storage kind (:func:`nodegraft.model.learned.learned_kinds`).
     """
     arrays: dict[str, NDArray[Any]] = {}
@@ -164,11 +163,7 @@ def write_model(
     card: str,
     recipe: Mapping[str, NDArray[Any]] | None = None,
 ) -> None:
-    """Save a model and its model card in a new directory; the write is atomic.
-
-    Args:
-        directory: New directory; it must not exist.
-    """
+    """Save a model and its model card in a new directory; the write is atomic."""
     write_bundle(directory, *pack_model(header, state, recipe), {"README.md": card})
 
 

@@ -66,7 +66,6 @@ class ClassTable:
 
         Args:
             labels: New class -> number of its labels.
-            session: Number of the session that adds them.
         """
         known = set(self.names)
         repeated = [name for name in labels if name in known]

@@ -50,11 +50,7 @@ class ClassTree(Mapping[str, str]):
         return frozenset(self._parents) | frozenset(self._parents.values())
 
     def groups(self, labelled: Collection[str]) -> list[str]:
-        """Return the sorted names of the tree that have no labels of their own.
-
-        Args:
-            labelled: Names of all classes with labels.
-        """
+        """Return the sorted names of the tree that have no labels of their own."""
         return sorted(self.names.difference(labelled))
 
     def path(self, name: str) -> tuple[str, ...]:
@@ -77,9 +73,6 @@ class ClassTree(Mapping[str, str]):
         """Return all classes in depth-first order: each parent is followed by its children.
 
         Siblings are in the order of the given classes; a group stands where its first class does.
-
-        Args:
-            labelled: Names of all classes with labels.
         """
         children: dict[str | None, dict[str, None]] = {}
         for name in labelled:
@@ -119,7 +112,6 @@ class ClassTree(Mapping[str, str]):
 
         Args:
             names: Classes to replace; the new class may be one of them.
-            into: The new class.
         """
         parts = {*names, into}
         if into in self.names and into not in names:
@@ -134,11 +126,7 @@ class ClassTree(Mapping[str, str]):
         return ClassTree(parents if above is None else {**parents, into: above})
 
     def within(self, labelled: Iterable[str]) -> "ClassTree":
-        """Return a tree without the groups that have no class with labels below them.
-
-        Args:
-            labelled: Names of all classes with labels.
-        """
+        """Return a tree without the groups that have no class with labels below them."""
         used = {name for leaf in labelled for name in self.path(leaf)}
         return ClassTree({child: up for child, up in self._parents.items() if child in used})
 

@@ -89,7 +89,7 @@ class PublishedLesson:
         """Score column of the true class of each query node."""
         place = {name: column for column, name in enumerate(self.columns)}
         numbers = [place[name] for name, rows in self.query.items() for _ in rows]
-        return torch.tensor(numbers)
+        return torch.tensor(numbers, device="cpu")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodegraft.base.errors import (
-    DataError,
-    NotFittedError,
-    NotSupportedError,
-    ParameterError,
-)
+from nodegraft.base.errors import DataError, NotFittedError, NotSupportedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.constraints import Fraction, OpenFraction
@@ -28,11 +23,7 @@ from nodegraft.model.class_table import ClassTable
 from nodegraft.model.confidence import PredictionTable, confidence, share_note
 from nodegraft.model.hooks import Capability
 from nodegraft.model.learned import GraphInputs, learned_kinds
-from nodegraft.model.prediction_sets import (
-    PredictionSets,
-    SetCalibration,
-    calibrate,
-)
+from nodegraft.model.prediction_sets import PredictionSets, SetCalibration, calibrate
 from nodegraft.model.stateful import Stateful
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.tables.labels import Labels, keys_by_class

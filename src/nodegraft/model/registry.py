@@ -1,7 +1,7 @@
 """Registry of methods by name, including plug-ins, and description of a method as JSON."""
 
 import inspect
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,10 +80,6 @@ class MethodDescription:
         return cls(
             method.name, kind.many_shot, method.get_params(), kind().get_params(), _hash(kind)
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the description as plain JSON."""
-        return asdict(self)
 
 
 def _hash(kind: type) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from nodegraft.base.counting import listed
+from nodegraft.base.counting import escape_markdown, listed
 from nodegraft.base.errors import CheckpointError, NotFittedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.memo import LatestMemo
@@ -69,15 +69,16 @@ class Stateful(Hooks):
 
         Args:
             parameters: Hyper-parameters by name. The learned state is not dropped if no value
-                changes, or if only ``world`` changes, because learning does not depend on it.
+                changes, or if only ``world`` or ``device`` change: what was learned does not depend
+                on them.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
         before, after = self.get_params(), fresh.get_params()
         changed = {name for name in after if after[name] != before[name]}
         if changed:
             with self._change(SILENT) as draft:
-                if changed == {"world"}:
-                    vars(draft)["world"] = after["world"]
+                if changed <= {"world", "device"}:
+                    vars(draft).update({name: after[name] for name in changed})
                 else:
                     draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}
         return self
@@ -276,7 +277,8 @@ class Stateful(Hooks):
 
     def _card(self) -> str:
         rows = "\n".join(
-            f"| {known.name} | {known.session} | {known.labels} |" for known in self._table.classes
+            f"| {escape_markdown(known.name)} | {known.session} | {known.labels} |"
+            for known in self._table.classes
         )
         return (
             f"# {self.name}\n\n{self.summary}\n\n"

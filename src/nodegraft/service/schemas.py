@@ -59,15 +59,10 @@ class RequestModel(Model):
         if unknown := [name for name in names if name not in cls.model_fields]:
             close = get_close_matches(unknown[0], cls.model_fields, n=1)
             hint = f", did you mean {close[0]!r}?" if close else ","
-            raise PydanticCustomError(
-                "unknown_field",
-                "unknown field {name}{hint} the fields are {fields}",
-                {
-                    "name": repr(unknown[0][:80]),
-                    "hint": hint,
-                    "fields": ", ".join(cls.model_fields),
-                },
-            )
+            fields = ", ".join(cls.model_fields)
+            message = f"unknown field {unknown[0][:80]!r}{hint} the fields are {fields}"
+            # The whole message is one value, so that braces in a field name stay as they are.
+            raise PydanticCustomError("unknown_field", "{message}", {"message": message})
         return body
 
 

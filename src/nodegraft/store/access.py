@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
@@ -21,7 +21,7 @@ from nodegraft.store.objects.place import journal_in
 from nodegraft.store.scope import Scope
 from nodegraft.store.versions.audit import AUDIT, add_audit_entry
 from nodegraft.store.versions.database import skip_locked
-from nodegraft.store.versions.journal import Journal, metadata
+from nodegraft.store.versions.journal import Journal, as_utc, metadata
 from nodegraft.store.versions.migration import require_current
 
 PREFIX = "nodegraft_"
@@ -159,8 +159,8 @@ class StoreTokens:
                 return TokenList(tokens, bool(tokens) or is_marked or _ever_had_tokens(connection))
         except (StoreError, ValueError) as error:
             raise StoreError(
-                f"The tokens of this store cannot be read: {_sentence(error)} The store is not "
-                "served until they can be; restore its database from a copy if it is damaged."
+                f"The tokens of this store cannot be read: {str(error).rstrip('.')}. The store is "
+                "not served until they can be; restore its database from a copy if it is damaged."
             ) from error
 
     def add(
@@ -246,19 +246,9 @@ def _ever_had_tokens(connection: sa.Connection) -> bool:
     return connection.execute(query).first() is not None
 
 
-def _sentence(error: Exception) -> str:
-    """Return the text of an error, with one full stop at its end."""
-    return f"{str(error).rstrip('.')}."
-
-
 def _token(row: Mapping[Any, Any]) -> Token:
     times = {
-        name: None if row[name] is None else _in_utc(row[name])
+        name: row[name] and as_utc(row[name])
         for name in ("created_at", "last_used_at", "expires_at")
     }
     return Token(**{**row, **times, "scope": Scope(row["scope"])})
-
-
-def _in_utc(at: datetime) -> datetime:
-    # SQLite stores no time zone; all stored times are in UTC.
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

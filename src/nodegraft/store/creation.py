@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection
 
@@ -81,14 +82,15 @@ def made_in(
     checked = StoreLabels().added(labels, force_name=True)
     if parents:
         checked = checked.moved(parents, force_name=True)
-    store_id = places.claim_place(objects)
+    # The marker file that an interrupted `init` left is reused.
+    store_id = objects.put_marker(uuid4().hex)
     states = States(folder, objects)
-    name, graph = states.put_graph(graph)
+    graph = states.put_graph(graph)
     with Measurement() as fit:
         state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
     right = count_correct(state, checked.held_out).to_json()
     measures = {"after": right} | fit_measures(checked, fit.seconds)
-    names = states.put(state, name, texts)
+    names = states.put(state, states.put_texts(texts))
     journal = migrated(database_url(folder, settings.database))
     ours = _settings_written(folder, settings)
     at = now()

@@ -126,7 +126,7 @@ class LabelChanges:
             settled = states.settled(before or states.unlearned(parent.names))
             after, texts = self._refitted(settled, encoding)
         if encoding is not None:
-            after = replace(after, graph=states.put_graph(after.graph)[1])
+            after = replace(after, graph=states.put_graph(after.graph))
         detail = {} if encoding is None else {"encoder": list(encoding.encoders)}
         draft = Draft("refit", detail, fit_measures(after.labels, fit.seconds))
         return self._add_measured(parent, before, after, draft, intent, last, texts=texts)
@@ -136,7 +136,7 @@ class LabelChanges:
     ) -> "tuple[State, NodeTexts | None]":
         listener, texts = self._parts.listener, None
         if encoding is not None:
-            options = self._journal.version(1).detail["tables"]
+            options = self._parts.table_options
             graph, texts = encoding.applied(state.graph, options, listener)
             state = replace(state, graph=graph)
         return state.refitted(listener), texts
@@ -149,7 +149,7 @@ class LabelChanges:
             intent: Author, note and promotion of the new version.
         """
         intent.refuse("undo", "override")
-        parent, newest = self._journal.version(), self._journal.newest()
+        parent, newest = self._journal.version(), self._journal.heads().newest
         undone = newest if number is None else self._journal.version(number)
         if undone.parent is None:
             raise StoreError("Version 1 is the first version: there is nothing to undo.")
@@ -250,10 +250,9 @@ class LabelChanges:
             refuse_unmeasured((before or after).labels, diff)
         override = {"override": intent.override} if intent.override else {}
         draft = replace(draft, measures=draft.measures | diff_measures(diff) | override)
-        states, names = self._parts.states, parent.names
-        if names.texts is not None and texts is not None:
-            names = replace(names, texts=states.put_texts(texts))
-        names = states.put_learned(after, names)
+        states = self._parts.states
+        new_texts = states.put_texts(texts) if parent.texts is not None else None
+        names = states.put(after, new_texts or parent.texts)
         return self._versions.add(parent, draft, names, intent, last)
 
     def _refuse_unreadable(self, undone: Version, restored: Version) -> None:
@@ -293,7 +292,7 @@ class LabelChanges:
         made_on = Change(undone.action, undone.detail).replayed(earlier)
         labels = replay(earlier, changes, undone.number, made_on)
         state = self._parts.state(newest).relabelled(labels)
-        return self._parts.states.put_learned(state, newest.names)
+        return self._parts.states.put(state, newest.texts)
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:

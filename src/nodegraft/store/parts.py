@@ -44,6 +44,12 @@ class StoreParts:
 
         return States(self.place, self.objects)
 
+    @cached_property
+    def table_options(self) -> dict[str, Any]:
+        """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
+        options: dict[str, Any] = self.journal.version(1).detail["tables"]
+        return options
+
     def state(self, version: Version) -> "State":
         """Return graph, labels and model of a version."""
         self.versions.require_whole(version)
@@ -65,8 +71,3 @@ class NewTables:
 
     columns: Mapping[str, Any] | None
     """Column names, if they differ from those in the tables that the store was created from."""
-
-    @property
-    def content(self) -> "tuple[Source, Source, bool]":
-        """Tuple of the table of nodes, the table of edges, and whether to skip invalid rows."""
-        return self.nodes, self.edges, self.repair

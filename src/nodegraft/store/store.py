@@ -13,8 +13,10 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
+from nodegraft.store.label_changes import LabelChanges, LastFit, Refit
 from nodegraft.store.maintenance.damage import refuse_damaged
 from nodegraft.store.maintenance.pruning import KEEP, Pruned, prune
+from nodegraft.store.model_cards import ModelCards
 from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_links, settings_in
 from nodegraft.store.parts import NewTables, StoreParts
 from nodegraft.store.reading.views import StoreViews
@@ -27,10 +29,8 @@ if TYPE_CHECKING:
     from nodegraft.analysis.results.maintenance import Migration, SettingValue
     from nodegraft.graph.graph import Graph
     from nodegraft.model.confidence import World
-    from nodegraft.store.label_changes import LabelChanges, LastFit, Refit
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
-    from nodegraft.store.model_cards import ModelCards
     from nodegraft.store.table_changes import TablePreview
     from nodegraft.store.table_updates import TableUpdates
     from nodegraft.store.versions.audit import AuditEntry
@@ -62,28 +62,16 @@ class Store(StoreViews):
         listener: Listener = SILENT,
         background_cards: bool = False,
     ) -> None:
-        self.place, self._background_cards = place, background_cards
+        self.place = place
         self.parts = StoreParts(place, journal, listener)
         """Database, files and settings, for code that serves or maintains the store."""
-        self.parts.versions.on_promotion = lambda number: self._cards.write_promoted(number)
-
-    # These modules are imported on first use: they are slow to import, and many calls do not need
-    # them.
-
-    @cached_property
-    def _cards(self) -> "ModelCards":
-        from nodegraft.store.model_cards import ModelCards
-
-        return ModelCards(self.parts, self._background_cards)
-
-    @cached_property
-    def _labels(self) -> "LabelChanges":
-        from nodegraft.store.label_changes import LabelChanges
-
-        return LabelChanges(self.parts)
+        self._labels = LabelChanges(self.parts)
+        self._cards = ModelCards(self.parts, background_cards)
+        self.parts.versions.on_promotion = self._cards.write_promoted
 
     @cached_property
     def _tables(self) -> "TableUpdates":
+        # Import here, because reading tables is slow to import, and many calls do not need it.
         from nodegraft.store.table_updates import TableUpdates
 
         return TableUpdates(self.parts)
@@ -216,8 +204,7 @@ class Store(StoreViews):
 
     def close(self) -> None:
         """Close the connection to the database."""
-        if "_cards" in vars(self):
-            self._cards.close()
+        self._cards.close()
         self.parts.journal.close()
 
     def __enter__(self) -> Self:
@@ -362,7 +349,7 @@ class Store(StoreViews):
         """
         return self._labels.change(change, intent)
 
-    def fit_needed(self, change: Change) -> "Refit | None":
+    def fit_needed(self, change: Change) -> Refit | None:
         """Return the cost of fitting the method from scratch; None if a change does not need it.
 
         Args:
@@ -370,7 +357,7 @@ class Store(StoreViews):
         """
         return self._labels.fit_needed(change)
 
-    def last_fit(self) -> "LastFit":
+    def last_fit(self) -> LastFit:
         """Return how many labels the method was fitted on, and how many the newest version has."""
         return self._labels.last_fit()
 

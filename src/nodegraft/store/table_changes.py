@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.results.versions import RowsComparison
+from nodegraft.analysis.results.comparisons import RowsComparison
 from nodegraft.analysis.version import Version
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import MissingColumnError, StoreError, TablesError
@@ -18,10 +18,9 @@ from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.graph.node_types import KEY, qualified, type_numbers, type_of
-from nodegraft.tables.columns import Source
+from nodegraft.store.parts import NewTables
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.disk.save import save_mapped
-from nodegraft.tables.node_texts import NodeTexts
 from nodegraft.tables.read import Tables, grow_tables, read_tables
 from nodegraft.tables.typed_sources import is_typed
 
@@ -155,28 +154,20 @@ class TablePreview:
         )
 
 
-def grown(
-    graph: Graph,
-    options: Mapping[str, Any],
-    nodes: Source,
-    edges: Source,
-    repair: bool,
-    listener: Listener,
-) -> tuple[Graph, NodeTexts | None]:
+def read_more_rows(
+    graph: Graph, new: NewTables, options: Mapping[str, Any], listener: Listener
+) -> Tables:
     """Add the rows of tables to a graph; return the new graph and the texts of its new nodes.
 
     Args:
         options: Options for reading tables; those that the graph determines are ignored.
-        nodes: The table of new nodes; None if there are none.
-        edges: The table of new edges; None if there are none.
-        repair: Whether to skip invalid rows instead of raising an error.
     """
-    if nodes is None and edges is None:
+    if new.nodes is None and new.edges is None:
         raise StoreError("No table was given: give nodes=… (--nodes), edges=… (--edges), or both.")
     named = {name: value for name, value in options.items() if name in GROWING}
+    named |= {"repair": new.repair, "listener": listener}
     with _advice_for_stores():
-        tables = grow_tables(graph, nodes, edges, repair=repair, **named, listener=listener)
-    return tables.graph, tables.texts
+        return grow_tables(graph, new.nodes, new.edges, **named)
 
 
 @contextmanager
@@ -201,23 +192,20 @@ def growth_changes(before: Graph, after: Graph) -> TableChanges:
 
 
 def read_whole_tables(
-    graph: Graph,
-    options: Mapping[str, Any],
-    nodes: Source,
-    edges: Source,
-    repair: bool,
-    folder: Path,
+    graph: Graph, new: NewTables, options: Mapping[str, Any], folder: Path
 ) -> Tables:
     """Read complete tables into a graph whose features follow the current graph's recipe.
 
     Args:
-        edges: The table of all edges as they are now; None to keep the edges between nodes that
-            stay, with their types, weights and directions; False for no edges.
+        new: The tables. Without a table of edges, the edges between nodes that stay are kept, with
+            their types, weights and directions; False means no edges.
+        options: Options for reading tables.
         folder: New folder in which the new graph is built if the current one is on disk.
     """
-    arguments: dict[str, Any] = {"recipe": graph.recipe, "repair": repair, **options}
+    arguments: dict[str, Any] = {"recipe": graph.recipe, "repair": new.repair, **options}
     # Use the key type of the graph: a store that was created from a graph records no key type.
     arguments["key_type"] = graph.node_keys.key_type
+    nodes, edges = new.nodes, new.edges
     table = None if edges is False else edges
     if table is None and not isinstance(arguments.get("directed", False), bool):
         # Drop the names of directed edge types: without a table of edges, they would be refused as

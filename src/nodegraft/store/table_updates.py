@@ -11,15 +11,16 @@ from nodegraft.analysis.version import Promotion, Version
 from nodegraft.base.errors import GateError, StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
+from nodegraft.store.objects.derived_cache import stored_name
 from nodegraft.store.parts import NewTables, StoreParts
 from nodegraft.store.settings import MAX_REMOVED_SHARE
 from nodegraft.store.table_changes import (
     TableChanges,
     TablePreview,
     TableSizes,
-    grown,
     growth_changes,
     lost_labels,
+    read_more_rows,
     read_whole_tables,
     table_changes,
 )
@@ -83,13 +84,12 @@ class TableUpdates:
         parent, last = self._parts.versions.begin(intent)
         before = self._parts.state(parent)
         larger = self._larger(before, tables)
-        name, graph = self._states.put_graph(larger.after.graph, before.graph)
-        after = before.on(graph)
+        after = before.on(self._states.put_graph(larger.after.graph, before.graph))
         measures = _measured(before, after, last)
-        names = replace(parent.names, graph=name)
+        names = replace(parent.names, graph=stored_name(after.graph))
         if parent.texts is not None and larger.texts is not None:
-            together = self._states.texts(parent.texts).followed_by(larger.texts)
-            names = replace(names, texts=self._states.put_texts(together))
+            all_texts = self._states.texts(parent.texts).followed_by(larger.texts)
+            names = replace(names, texts=self._states.put_texts(all_texts))
         self._states.hold(after, names)
         draft = Draft("grow", larger.preview.changes.to_json(), measures)
         return self._parts.versions.add(parent, draft, names, intent, last)
@@ -111,19 +111,18 @@ class TableUpdates:
             if removals and not intent.override:
                 raise GateError(removals, f"{_CHECK_TABLES} {WITH_OVERRIDE}")
             after = new.labelled()
-            name, graph = self._states.put_graph(after.graph)
-        after = replace(after, graph=graph)
+            after = replace(after, graph=self._states.put_graph(after.graph))
         override = {"override": intent.override} if intent.override else {}
         measures = _measured(self._parts.state(parent), after, last) | override
-        names = self._states.put(after, name, new.texts)
+        names = self._states.put(after, self._states.put_texts(new.texts))
         draft = Draft("sync", new.preview.changes.to_json(), measures)
         return self._parts.versions.add(parent, draft, names, intent, last)
 
     def _larger(self, before: State, tables: NewTables) -> TablesRead:
-        options, listener = self._options(tables), self._parts.listener
-        graph, texts = grown(before.graph, options, *tables.content, listener)
-        preview = self._counted(before, growth_changes(before.graph, graph))
-        return TablesRead(State(graph, before.labels, before.model), texts, preview, [])
+        larger = read_more_rows(before.graph, tables, self._options(tables), self._parts.listener)
+        preview = self._counted(before, growth_changes(before.graph, larger.graph))
+        after = State(larger.graph, before.labels, before.model)
+        return TablesRead(after, larger.texts, preview, [])
 
     @contextmanager
     def _replaced(self, parent: Version, tables: NewTables) -> Iterator[TablesRead]:
@@ -135,8 +134,7 @@ class TableUpdates:
                 "use grow, or build a graph from the new tables and create a new store."
             )
         with self._states.graphs.work_folder() as folder:
-            options = self._options(tables)
-            new = read_whole_tables(before.graph, options, *tables.content, folder)
+            new = read_whole_tables(before.graph, tables, self._options(tables), folder)
             lost = lost_labels(before.labels, new.graph)
             keys = [key for keys in lost.values() for key in keys]
             preview = replace(
@@ -160,7 +158,7 @@ class TableUpdates:
         return TablePreview(sizes, changes, {}, (), limit)
 
     def _options(self, tables: NewTables) -> dict[str, Any]:
-        return {**self._parts.journal.version(1).detail["tables"], **(tables.columns or {})}
+        return {**self._parts.table_options, **(tables.columns or {})}
 
 
 def _measured(before: State, after: State, last: Promotion | None) -> dict[str, Any]:

@@ -59,11 +59,7 @@ def entry_sessions(split: ClassSplit, arrival: Arrival, others: IntArray) -> NDA
 
 
 def without_edges_between_sessions(graph: Graph, entry: IntArray) -> Graph:
-    """Return a graph without edges between nodes of different sessions (arrival ``"isolated"``).
-
-    Args:
-        entry: Session in which each node becomes visible.
-    """
+    """Return a graph without edges between nodes of different sessions (arrival ``"isolated"``)."""
     return graph.keeping_edges(lambda source, target: entry[source] == entry[target])
 
 

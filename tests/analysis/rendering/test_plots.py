@@ -10,14 +10,13 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from nodegraft.analysis.accuracy import probability_bins
+from nodegraft.analysis.rendering.class_plots import draw_confusion, draw_map
 from nodegraft.analysis.rendering.drawing import draw_on, svg_text
 from nodegraft.analysis.rendering.plots import (
     draw_abstaining,
     draw_calibration,
-    draw_confusion,
     draw_history,
     draw_learning_curve,
-    draw_map,
     draw_recall,
 )
 from nodegraft.analysis.version import AccuracyCount

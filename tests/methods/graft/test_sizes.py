@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.sizes import Case, measured_apart
+from studies.record_file import measured_apart
+from studies.sizes import Case, measured
 
 from nodegraft.base.events import SILENT
 from nodegraft.evaluation.protocol import teach
@@ -210,6 +211,6 @@ def predictions(place: Path, rows: IntArray, view: GraphView) -> list[str]:
 @slow
 def test_the_block_model_keeps_its_accuracy_at_200_000_and_2_000_000_nodes() -> None:
     """In processes of their own, which give their memory back: the larger one takes about 6 GB."""
-    accuracy = measured_apart(200_000, 0)["accuracy"]
+    accuracy = measured_apart(measured, 200_000, 0)["accuracy"]
     assert accuracy >= LEAST_ACCURACY
-    assert measured_apart(2_000_000, 0)["accuracy"] >= accuracy - 0.03
+    assert measured_apart(measured, 2_000_000, 0)["accuracy"] >= accuracy - 0.03

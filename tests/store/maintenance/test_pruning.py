@@ -1,7 +1,5 @@
 import os
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from time import time
 
 import pytest
@@ -11,16 +9,7 @@ from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.maintenance import pruning
 from nodegraft.store.store import Store
-from tests.store.small import made
-
-Small = tuple[Store, dict[str, list[Key]]]
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Small]:
-    store, new = made(tmp_path / "s")
-    with store:
-        yield store, new
+from tests.store.small import Small
 
 
 def teach(store: Store, new: dict[str, list[Key]]) -> None:
@@ -128,7 +117,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
     store, new = small
     name, nodes = next(iter(new.items()))
     store.add({name: nodes})
-    first, put = store.undo(), store.parts.states.put_learned
+    first, put = store.undo(), store.parts.states.put
     store.prune(keep=1)
     monkeypatch.setattr(pruning, "ABANDONED", timedelta(0))
 
@@ -138,7 +127,7 @@ def test_a_writer_whose_files_are_pruned_is_refused(
             other.prune()
         return names
 
-    monkeypatch.setattr(store.parts.states, "put_learned", pruned_after)
+    monkeypatch.setattr(store.parts.states, "put", pruned_after)
     with pytest.raises(StoreError, match="try again"):
         store.add({name: nodes})
     monkeypatch.undo()

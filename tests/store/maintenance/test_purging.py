@@ -176,7 +176,7 @@ def test_what_is_known_of_classes_is_learned_anew(tmp_path: Path) -> None:
 def test_no_file_is_left_where_others_add_versions(
     added: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remove, times = pruning._removed_in_batches, iter(range(added))
+    remove, times = pruning._delete_in_batches, iter(range(added))
 
     def after_a_version(journal: Journal, *given: Any) -> Any:
         if next(times, None) is not None:
@@ -184,14 +184,14 @@ def test_no_file_is_left_where_others_add_versions(
             journal.add(replace(newest, number=newest.number + 1, parent=newest.number))
         return remove(journal, *given)
 
-    monkeypatch.setattr(pruning, "_removed_in_batches", after_a_version)
+    monkeypatch.setattr(pruning, "_delete_in_batches", after_a_version)
     store, _ = made(tmp_path / "s", objects=f"memory://purged-{added}/objects")
     with store:
         keys = store.graph().keys_of([200])
         if added == 1000:
             with pytest.raises(StoreError, match=r"Not all files are deleted: \d+ are left"):
                 store.purge(keys)
-            monkeypatch.setattr(pruning, "_removed_in_batches", remove)
+            monkeypatch.setattr(pruning, "_delete_in_batches", remove)
             with pytest.raises(StoreError, match="it is complete now"):
                 store.purge(keys)
         else:

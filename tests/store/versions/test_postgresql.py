@@ -176,31 +176,41 @@ def write_together(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Journal, "add", lambda *given, **how: (meet.wait(), write(*given, **how)))
 
 
+def check_none_is_lost(
+    place: Path,
+    new: dict[str, list[Key]],
+    together: bool,
+    folder: Path,
+    patch: pytest.MonkeyPatch,
+) -> None:
+    """Two processes add a class each; where both have read the same version, one is refused."""
+    if together:
+        write_together(patch)
+
+    def add(name: str) -> None:
+        with Store.open(place) as store:
+            store.add({name: new[name]}, intent=Intent(author=name, promote=True))
+
+    refused = both_at_once(add, list(new), folder)
+    patch.undo()
+    assert len(refused) == 1 if together else len(refused) < 2
+    with Store.open(place) as store:
+        done = [version.by for version in store.history()[1:]]
+        assert sorted(done + refused) == sorted(new)
+        assert [name for name in new if name in store.state().labels] == sorted(done)
+        assert store.live == store.newest == 1 + len(done)
+        for name in refused:
+            message = (folder / name).read_text()
+            assert f"has changed meanwhile: version 2 is new (add by {done[0]}" in message
+            store.add({name: new[name]}, intent=Intent(promote=True))
+        assert set(new) <= set(store.state().labels)
+
+
 @pytest.mark.parametrize("together", [False, True], ids=["as it comes", "from the same version"])
 def test_of_two_that_add_at_once_none_is_lost(
     together: bool, kept: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, new = kept
-    if together:
-        # Both have looked and learned before either writes.
-        write_together(monkeypatch)
-
-    def add(name: str) -> None:
-        with Store.open(place) as store:
-            store.add({name: new[name]}, intent=Intent(author=name))
-
-    refused = both_at_once(add, list(new), tmp_path)
-    monkeypatch.undo()
-    assert len(refused) == 1 if together else len(refused) < 2
-    with Store.open(place) as store:
-        done = [one.by for one in store.history()[1:]]
-        assert sorted(done + refused) == sorted(new)
-        known = store.state(store.newest).labels
-        assert [name for name in new if name in known] == sorted(done)
-        for name in refused:
-            message = (tmp_path / name).read_text()
-            assert f"has changed meanwhile: version 2 is new (add by {done[0]}" in message
-            store.add({name: new[name]})
+    check_none_is_lost(*kept, together, tmp_path, monkeypatch)
 
 
 def test_of_two_that_promote_at_once_one_is_refused(

@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 
 from nodegraft.base.errors import GateError, StoreError
-from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
-from nodegraft.store.store import Store
 from nodegraft.store.versions.lineage import versions_to_compare
 from tests.store.maintenance.test_purging import EDGES, TABLE, tabled
-from tests.store.small import drawn, made
-
-Small = tuple[Store, dict[str, list[Key]]]
+from tests.store.small import Small, drawn, made
 
 
 @pytest.fixture

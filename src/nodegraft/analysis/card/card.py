@@ -23,10 +23,6 @@ THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidence thresholds at which accuracy and coverage are measured."""
 
 
-NONE = AccuracyCount(0, 0)
-"""Accuracy of a class without held-out nodes."""
-
-
 @dataclass(frozen=True)
 class ClassCard:
     """Entry of a model card for one class."""
@@ -181,11 +177,13 @@ def card_of(
         class_names: Function that returns the class names in the labels object with a given name.
     """
     version_row, whole = history[-1], [past for past in history if past.number not in pruned]
-    measured = predict_labelled(state, None) if state.labels.held_out else None
-    by_class = measured.by_class if measured else {}
-    right = measured.is_right if measured else np.zeros(0, dtype=bool)
-    confidence = measured.confidence if measured else np.zeros(0)
+    predictions = predict_labelled(state, None) if state.labels.held_out else None
+    not_measured = AccuracyCount(0, 0)
+    by_class = predictions.by_class if predictions else {}
+    right = predictions.is_right if predictions else np.zeros(0, dtype=bool)
+    confidence = predictions.confidence if predictions else np.zeros(0)
     since = _since(whole, lambda past: set(class_names(past.labels)))
+    kinds = state.graph.edge_counts
     calibrated = Capability.CALIBRATED in state.model.capabilities()
     return Card(
         version=version_row.number,
@@ -194,17 +192,23 @@ def card_of(
         parameters=state.model.get_params(),
         world=state.model.world,
         share_of_known_classes=state.model.share_of_known_classes(state.graph),
-        graph=_graph(state, _since(whole, lambda past: {past.graph})[version_row.graph]),
+        graph=GraphCard(
+            since=_since(whole, lambda past: {past.graph})[version_row.graph],
+            nodes=state.graph.num_nodes,
+            features=state.graph.num_features,
+            edges=state.graph.num_edges_of_all_types,
+            kinds=kinds,
+        ),
         classes=tuple(
-            ClassCard(name, len(labels.training), since[name], by_class.get(name, NONE))
+            ClassCard(name, len(labels.training), since[name], by_class.get(name, not_measured))
             for name, labels in state.labels.items()
         ),
         held_out=_count(right),
         reliability={least: _count(right[confidence >= least]) for least in THRESHOLDS}
         if calibrated
         else None,
-        calibration=measured.calibration if measured else (),
-        confusion=measured.confusion if measured else None,
+        calibration=predictions.calibration if predictions else (),
+        confusion=predictions.confusion if predictions else None,
         history=tuple(_step(version, version.number in live) for version in history),
         promotion=promotion,
     )
@@ -224,12 +228,6 @@ def _since(history: Sequence[Version], names: Callable[[Version], set[str]]) -> 
             break
         since |= dict.fromkeys(unchanged, past.number)
     return since
-
-
-def _graph(state: State, since: int) -> GraphCard:
-    graph = state.graph
-    kinds = graph.edge_counts
-    return GraphCard(since, graph.num_nodes, graph.num_features, sum(kinds.values()), kinds)
 
 
 def _step(version: Version, was_live: bool) -> Step:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nodegraft.analysis.card.card import Card
-from nodegraft.analysis.rendering import plots
+from nodegraft.analysis.rendering import class_plots, plots
 from nodegraft.analysis.rendering.drawing import PAPER, Axes, Picture, figure_style, panel
 from nodegraft.evaluation.confusion import ConfusionMatrix
 
@@ -16,8 +16,8 @@ def draw_card(card: Card) -> list[Picture]:
     draw = partial(plots.draw_recall, recalls=recalls)
     pictures = [_picture("recall", _recall(card), plots.recall_size(recalls), draw)]
     if card.confusion is not None:
-        draw = partial(plots.draw_confusion, matrix=card.confusion)
-        size = plots.confusion_size(card.confusion)
+        draw = partial(class_plots.draw_confusion, matrix=card.confusion)
+        size = class_plots.confusion_size(card.confusion)
         pictures.append(_picture("confusion", _mistakes(card.confusion), size, draw))
     if card.reliability is not None:
         draw = partial(plots.draw_calibration, bins=card.calibration)
@@ -41,23 +41,23 @@ def _picture(
 
 
 def _recall(card: Card) -> str:
-    measured = [entry for entry in card.classes if entry.held_out.total]
-    ranked = sorted(measured, key=lambda entry: entry.held_out.share or 0.0)
-    listed = "; ".join(f"{entry.name} {entry.held_out}" for entry in ranked[:8])
-    return f"Recall by class, lowest first: {listed}."
+    entries = [entry for entry in card.classes if entry.held_out.total]
+    ordered = sorted(entries, key=lambda entry: entry.held_out.share or 0.0)
+    text = "; ".join(f"{entry.name} {entry.held_out}" for entry in ordered[:8])
+    return f"Recall by class, lowest first: {text}."
 
 
 def _mistakes(matrix: ConfusionMatrix) -> str:
-    listed = [f"{true} as {other}: {count}" for true, other, count in matrix.mistakes()[:8]]
-    return f"Most frequent mistakes: {'; '.join(listed) or 'none'}."
+    mistakes = [f"{true} as {other}: {count}" for true, other, count in matrix.mistakes()[:8]]
+    return f"Most frequent mistakes: {'; '.join(mistakes) or 'none'}."
 
 
 def _calibration(card: Card) -> str:
-    listed = (
+    texts = (
         f"{100 * group.probability:.0f} %: {group.count.right} of {group.count.total} correct"
         for group in card.calibration
     )
-    return f"Correct predictions by mean probability: {'; '.join(listed)}."
+    return f"Correct predictions by mean probability: {'; '.join(texts)}."
 
 
 def _abstaining(card: Card) -> str:
@@ -69,5 +69,5 @@ def _abstaining(card: Card) -> str:
 
 
 def _history(card: Card) -> str:
-    listed = "; ".join(f"{step.version}: {step.held_out}" for step in card.history[-8:])
-    return f"Held-out accuracy by version: {listed}."
+    text = "; ".join(f"{step.version}: {step.held_out}" for step in card.history[-8:])
+    return f"Held-out accuracy by version: {text}."

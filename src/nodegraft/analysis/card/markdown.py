@@ -1,7 +1,6 @@
 """Files of a model card: Markdown with the YAML header that model hubs read, and figures."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -9,7 +8,7 @@ from nodegraft.analysis.accuracy import calibration_error
 from nodegraft.analysis.card.card import Card, Step
 from nodegraft.analysis.rendering.table import Table
 from nodegraft.analysis.version import AccuracyCount
-from nodegraft.base.counting import listed
+from nodegraft.base.counting import escape_markdown, listed
 from nodegraft.base.errors import MissingExtraError
 from nodegraft.model.confidence import NO_ESTIMATE
 
@@ -41,7 +40,7 @@ def card_files(card: Card, store: str, name: str) -> dict[str, str]:
             for picture in draw_card(card):
                 file = f"{name}-{picture.name}.svg"
                 files[file] = picture.svg.replace("<defs>", f"{DARK}<defs>", 1)
-                figures[picture.name] = f"![{_text(picture.description)}]({file})"
+                figures[picture.name] = f"![{escape_markdown(picture.description)}]({file})"
         except MissingExtraError:
             pass
     return {**files, f"{name}.md": card_markdown(card, store, figures)}
@@ -59,7 +58,7 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
 
     parts = [
         _head(card, store),
-        f"# {_text(store)}, version {card.version}",
+        f"# {escape_markdown(store)}, version {card.version}",
         _what_it_is(card),
         "## Classes and accuracy",
         *_how_well(card),
@@ -74,7 +73,7 @@ def card_markdown(card: Card, store: str, figures: Mapping[str, str] = MappingPr
             list(map(_step, card.history)),
         ),
         "## Limits",
-        "\n".join(f"- {_text(limit)}" for limit in limits(card)),
+        "\n".join(f"- {escape_markdown(limit)}" for limit in limits(card)),
         "## Settings",
         _table(("parameter", "value"), [(a, json.dumps(b)) for a, b in card.parameters.items()]),
         f"Written by nodegraft {card.nodegraft}.",
@@ -107,7 +106,7 @@ def _head(card: Card, store: str) -> str:
 
 def _what_it_is(card: Card) -> str:
     graph, labels = card.graph, sum(entry.labels for entry in card.classes)
-    edges = ", ".join(f"{count:,} {_text(kind)}" for kind, count in graph.kinds.items())
+    edges = ", ".join(f"{count:,} {escape_markdown(kind)}" for kind, count in graph.kinds.items())
     kinds = "" if len(graph.kinds) == 1 else f" of {len(graph.kinds)} types ({edges})"
     summary = (
         f"It predicts the class of a node. Method: `{card.method}`. It has {len(card.classes)} "
@@ -118,8 +117,10 @@ def _what_it_is(card: Card) -> str:
     move = card.promotion
     if move is None:
         return f"{summary} This version was never live."
-    why = f": “{_text(move.note)}”" if move.note else "."
-    return f"{summary}\n\nPromoted by {_text(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
+    why = f": “{escape_markdown(move.note)}”" if move.note else "."
+    return (
+        f"{summary}\n\nPromoted by {escape_markdown(move.by)} on {move.at:%Y-%m-%d %H:%M} UTC{why}"
+    )
 
 
 def _how_well(card: Card) -> Iterator[str]:
@@ -137,7 +138,7 @@ def _how_well(card: Card) -> Iterator[str]:
     head = ("class", "labels learned", "held out", "correct", "recall", "95 % interval", "since")
     rows = [
         (
-            _text(entry.name),
+            escape_markdown(entry.name),
             f"{entry.labels:,}",
             f"{entry.held_out.total:,}",
             f"{entry.held_out.right:,}" if entry.held_out.total else "–",
@@ -213,7 +214,13 @@ def _step(step: Step) -> Sequence[str]:
     override = f"override: {step.override}" if step.override else ""
     why = "; ".join(part for part in (step.note, override) if part)
     when = step.at[:16].replace("T", " ")
-    cells = (f"{step.version}", _text(step.what), _text(why), _text(step.by), when)
+    cells = (
+        f"{step.version}",
+        escape_markdown(step.what),
+        escape_markdown(why),
+        escape_markdown(step.by),
+        when,
+    )
     return (*cells, _percent(step.held_out.share))
 
 
@@ -228,11 +235,6 @@ def _percent(share: float | None) -> str:
 def _interval(count: AccuracyCount) -> str:
     interval = count.interval
     return "–" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f} %"
-
-
-def _text(text: str) -> str:
-    """Escape Markdown and HTML in a text that a user wrote."""
-    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(text.split()))
 
 
 def limits(card: Card) -> list[str]:

@@ -36,11 +36,11 @@ class ClassSuccession:
         A removed class is continued by each new class that has some of its labels, and by an old
         class that has all of its labels.
         """
-        removed = [name for name in before if name not in after]
-        if not removed:
+        removed_classes = [name for name in before if name not in after]
+        if not removed_classes:
             return cls()
         owners, successors = after.owners(), dict[str, frozenset[str]]()
-        for name in removed:
+        for name in removed_classes:
             label_owners = [owners.get(key) for key in before[name].all]
             successors[name] = frozenset(
                 owner
@@ -194,8 +194,8 @@ class Change:
     @property
     def parents(self) -> list[str]:
         """Names of the parents that this change gives to classes."""
-        given = (self.detail.get("parent"), *self.detail.get("parents", {}).values())
-        return [name for name in given if name is not None]
+        parents = (self.detail.get("parent"), *self.detail.get("parents", {}).values())
+        return [name for name in parents if name is not None]
 
     @property
     def new_nodes(self) -> list[Any]:
@@ -266,8 +266,8 @@ def replay(
     for number, change in changes.items():
         try:
             # A parent that is gone would become a new group.
-            gone = made_on.names - labels.names
-            if missing := [name for name in change.parents if name in gone]:
+            missing_names = made_on.names - labels.names
+            if missing := [name for name in change.parents if name in missing_names]:
                 raise ClassNameError(f"Without it there is no class {listed(map(repr, missing))}.")
             labels, made_on = change.replayed(labels), change.replayed(made_on)
         except NodegraftError as error:

@@ -1,80 +1,25 @@
 """Labels of a version: training and held-out nodes of each class, and the changes of labels."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from nodegraft.analysis.labels.class_labels import ClassLabels, Keys, in_order
+from nodegraft.analysis.labels.label_checks import (
+    check_key_type,
+    noun_phrase,
+    ordered_keys,
+    refuse_labelled,
+    refuse_repeated,
+    require_training,
+)
 from nodegraft.base.counting import listed
-from nodegraft.base.errors import ClassNameError, StoreError, UnknownNodeError
+from nodegraft.base.errors import ClassNameError, StoreError
 from nodegraft.base.files.bundle import Arrays, Document, prefixed, under
 from nodegraft.base.problems import Problems
 from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.keys import Key, hash_order, key_array, several
+from nodegraft.graph.keys import Key, key_array, several
 from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
 from nodegraft.model.class_tree import NO_TREE, ClassTree
-
-HELD_OUT, FEWEST = 0.2, 10
-"""Share of a class's labels to hold out, and least number of labels for holding out any."""
-
-Keys = tuple[Key, ...]
-
-
-@dataclass(frozen=True)
-class ClassLabels:
-    """Labels of one class, ordered by the hashes of their keys."""
-
-    session: int
-    """Session in which the class was added; 0 for the first classes."""
-
-    training: Keys
-    """Keys of training nodes."""
-
-    held_out: Keys = ()
-    """Keys of held-out nodes."""
-
-    @property
-    def all(self) -> Keys:
-        """Keys of all labelled nodes: training and held-out nodes."""
-        return self.training + self.held_out
-
-    def with_more(self, keys: Iterable[Key]) -> "ClassLabels":
-        """Return labels with more nodes; hold out new nodes until the held-out share is reached.
-
-        Args:
-            keys: Keys of nodes that have no label yet.
-        """
-        new = _in_order(keys)
-        total = len(self.all) + len(new)
-        count = int(HELD_OUT * total) if total >= FEWEST else 0
-        missing = max(0, count - len(self.held_out))
-        return replace(
-            self,
-            training=_in_order(self.training + new[missing:]),
-            held_out=_in_order(self.held_out + new[:missing]),
-        )
-
-    def without(self, keys: frozenset[Key]) -> "ClassLabels":
-        """Return labels without some nodes.
-
-        Args:
-            keys: Keys of the nodes to remove.
-        """
-        training = tuple(key for key in self.training if key not in keys)
-        held_out = tuple(key for key in self.held_out if key not in keys)
-        return replace(self, training=training, held_out=held_out)
-
-    def part(self, keys: Iterable[Key]) -> "ClassLabels":
-        """Return the labels of a part of this class; nodes stay in training or stay held out.
-
-        Args:
-            keys: Nodes of the part; :meth:`with_more` adds those that have no label yet.
-        """
-        some = frozenset(keys)
-        old = self.without(frozenset(self.all) - some)
-        part = old.with_more(some.difference(old.all))
-        # If all nodes of the part were held out, divide them again: training needs some nodes.
-        return part if part.training else ClassLabels(self.session, ()).with_more(some)
 
 
 class StoreLabels(Mapping[str, ClassLabels]):
@@ -108,11 +53,9 @@ class StoreLabels(Mapping[str, ClassLabels]):
         return len(self._classes)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, StoreLabels)
-            and self.has_classes_of(other)
-            and self.tree == other.tree
-        )
+        if not isinstance(other, StoreLabels):
+            return NotImplemented
+        return self.has_classes_of(other) and self.tree == other.tree
 
     def __hash__(self) -> int:
         return hash((tuple(self._classes.items()), self.tree))
@@ -190,21 +133,20 @@ class StoreLabels(Mapping[str, ClassLabels]):
         problems, new = Problems(), dict[str, Keys]()
         for name, keys in classes.items():
             with problems.collect():
-                new[class_name(name)] = _listed(keys, name, problems)
+                new[class_name(name)] = ordered_keys(keys, name, problems)
         with problems.collect():
-            known = [name for name in new if name in self]
-            if known:
+            if existing := [name for name in new if name in self]:
                 raise ClassNameError(
-                    f"The store already has the class {listed(map(repr, known))}: add labels to it "
-                    "with `label`, or choose another name."
+                    f"The store already has the class {listed(map(repr, existing))}: add labels to "
+                    "it with `label`, or choose another name."
                 )
         with problems.collect():
             self._check_names([name for name in new if name not in self], force_name)
-        self._refuse_labelled(new, problems)
+        refuse_labelled(self.owners(), new, problems)
         problems.raise_all()
         session = max(self.sessions.values(), default=-1) + 1
-        fresh = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
-        labels = self._with({**self, **fresh})
+        own = {name: ClassLabels(session, ()).with_more(keys) for name, keys in new.items()}
+        labels = self._with({**self, **own})
         return labels if parent is None else labels.moved(dict.fromkeys(new, parent), force_name)
 
     def moved(self, parents: Mapping[str, str | None], force_name: bool = False) -> "StoreLabels":
@@ -216,18 +158,15 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """
         if not parents:
             raise ClassNameError("No class was given.")
-        problems, moved = Problems(), self
+        problems, labels = Problems(), self._with(self, self.tree.moved(parents))
         with problems.collect():
-            moved = self._with(self, self.tree.moved(parents))
+            unknown_groups = [name for name in parents if name not in labels.tree.names]
+            self._refuse_unknown(unknown_groups, (*self.tree.names, *labels))
+        with problems.collect():
+            new_groups = [name for name in labels.groups if name not in self.names]
+            self._check_names(new_groups, force_name)
         problems.raise_all()
-        with problems.collect():
-            unknown_groups = [name for name in parents if name not in moved.tree.names]
-            self._refuse_unknown(unknown_groups, (*self.tree.names, *moved))
-        with problems.collect():
-            old = {*self, *self.tree.names}
-            self._check_names([name for name in moved.groups if name not in old], force_name)
-        problems.raise_all()
-        return moved
+        return labels
 
     def labelled(self, more: Mapping[str, Iterable[Key]]) -> "StoreLabels":
         """Return labels with more nodes of known classes.
@@ -238,8 +177,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
         problems = Problems()
         new = self._of_known_classes(more, problems)
         with problems.collect():
-            self._check_key_type(new)
-        self._refuse_labelled(new, problems)
+            check_key_type(self.owners(), new)
+        refuse_labelled(self.owners(), new, problems)
         problems.raise_all()
         return self._with({**self, **{name: self[name].with_more(new[name]) for name in new}})
 
@@ -249,21 +188,21 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             keys: Keys of labelled nodes.
         """
-        problems, nodes = Problems(), _in_order(several(keys, "nodes"))
+        problems, nodes = Problems(), in_order(several(keys, "nodes"))
         with problems.collect():
-            _refuse_repeated("Node", nodes, "listed twice")
-        removed = frozenset(nodes)
-        unknown = sorted(removed - self.owners().keys(), key=str)
+            refuse_repeated("Node", nodes, "listed twice")
+        unwanted = frozenset(nodes)
+        unknown = sorted(unwanted - self.owners().keys(), key=str)
         with problems.collect():
             if unknown:
                 have, them = ("has", "one") if len(unknown) == 1 else ("have", "them")
                 raise StoreError(
-                    f"{_named('Node', unknown)} {have} no label in this store: add {them} with "
-                    "`label`."
+                    f"{noun_phrase('Node', unknown)} {have} no label in this store: add {them} "
+                    "with `label`."
                 )
-        classes = {name: own.without(removed) for name, own in self.items()}
+        classes = {name: own.without(unwanted) for name, own in self.items()}
         with problems.collect():
-            _require_training(classes)
+            require_training(classes)
         problems.raise_all()
         return self._with(classes)
 
@@ -275,11 +214,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """
         problems = Problems()
         new = self._of_known_classes(classes, problems)
-        moved = self
+        labels = self
         with problems.collect():
-            moved = self.unlabelled([key for keys in new.values() for key in keys])
+            labels = self.unlabelled([key for keys in new.values() for key in keys])
         problems.raise_all()
-        return moved.labelled(new)
+        return labels.labelled(new)
 
     def removed(self, names: Iterable[str]) -> "StoreLabels":
         """Return labels without the given classes; their children move to the class above.
@@ -287,16 +226,16 @@ class StoreLabels(Mapping[str, ClassLabels]):
         Args:
             names: Names of the classes or groups to remove.
         """
-        removed, problems = several(names, "class names"), Problems()
+        unwanted, problems = several(names, "class names"), Problems()
         with problems.collect():
-            _refuse_repeated("Class", removed, "listed twice")
+            refuse_repeated("Class", unwanted, "listed twice")
         with problems.collect():
-            self._refuse_unknown(removed, self.tree.names)
+            self._refuse_unknown(unwanted, self.tree.names)
         problems.raise_all()
-        classes = {name: own for name, own in self.items() if name not in removed}
+        classes = {name: own for name, own in self.items() if name not in unwanted}
         if not classes:
             raise StoreError("A store needs at least one class: this would remove the last one.")
-        return self._with(classes, self.tree.without(removed))
+        return self._with(classes, self.tree.without(unwanted))
 
     def renamed(self, old: str, new: str, force_name: bool = False) -> "StoreLabels":
         """Return labels in which a class or group is renamed.
@@ -317,7 +256,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
             )
             raise ClassNameError(f"The store already has the class {new!r}: {advice}.")
         self._refuse_groups([new])
-        self._check_names([new], force_name, removed=[old])
+        self._check_names([new], force_name, old_names=[old])
         classes = {new if name == old else name: own for name, own in self.items()}
         return self._with(classes, self.tree.merged([old], new))
 
@@ -342,21 +281,18 @@ class StoreLabels(Mapping[str, ClassLabels]):
                 f"The store already has the class {into!r}: list it among the classes to merge."
             )
         if into not in self:
-            self._check_names([into], force_name, removed=parts)
-        both = [self[name] for name in parts]
-        merged = ClassLabels(
-            min(part.session for part in both),
-            _in_order(key for part in both for key in part.training),
-            _in_order(key for part in both for key in part.held_out),
+            self._check_names([into], force_name, old_names=parts)
+        own = [self[name] for name in parts]
+        new_class = ClassLabels(
+            min(part.session for part in own),
+            in_order(key for part in own for key in part.training),
+            in_order(key for part in own for key in part.held_out),
         )
         classes = {name: labels for name, labels in self.items() if name not in parts}
-        return self._with({**classes, into: merged}, self.tree.merged(parts, into))
+        return self._with({**classes, into: new_class}, self.tree.merged(parts, into))
 
     def split(
-        self,
-        name: str,
-        parts: Mapping[str, Iterable[Key]],
-        force_name: bool = False,
+        self, name: str, parts: Mapping[str, Iterable[Key]], force_name: bool = False
     ) -> "StoreLabels":
         """Return labels in which a class is split; each part has session and parent of the class.
 
@@ -375,10 +311,10 @@ class StoreLabels(Mapping[str, ClassLabels]):
         self._refuse_groups(parts)
         rest = StoreLabels(classes)
         # A part may reuse the name of the class that is split.
-        removed = [] if name in parts else [name]
+        old_names = [] if name in parts else [name]
         problems, new = Problems(), rest
         with problems.collect():
-            self._check_names([part for part in parts if part != name], force_name, removed)
+            self._check_names([part for part in parts if part != name], force_name, old_names)
         with problems.collect():
             new = rest.added(parts, force_name=True)
         problems.raise_all()
@@ -426,11 +362,11 @@ class StoreLabels(Mapping[str, ClassLabels]):
         )
 
     def _check_names(
-        self, new: Iterable[str], force_name: bool, removed: Sequence[str] = ()
+        self, new: Iterable[str], force_name: bool, old_names: Sequence[str] = ()
     ) -> None:
         names = [class_name(name) for name in new]
         if not force_name:
-            others = [name for name in {*self, *self.groups} if name not in (*removed, *names)]
+            others = [name for name in {*self, *self.groups} if name not in (*old_names, *names)]
             refuse_likely_duplicates(names, others)
 
     def _refuse_groups(self, new: Iterable[str]) -> None:
@@ -457,83 +393,5 @@ class StoreLabels(Mapping[str, ClassLabels]):
             self._refuse_unknown(classes)
         for name, keys in classes.items():
             with problems.collect():
-                new[name] = _listed(keys, name, problems)
+                new[name] = ordered_keys(keys, name, problems)
         return new
-
-    def _check_key_type(self, new: Mapping[str, Keys]) -> None:
-        """Refuse new keys whose type (text or integer) differs from that of labelled nodes."""
-        own = next((key for own in self.values() for key in own.all), None)
-        keys = [key for keys in new.values() for key in keys]
-        other = [key for key in keys if isinstance(key, str) != isinstance(own, str)]
-        if own is not None and other:
-            key_type = "text" if isinstance(own, str) else "integer"
-            raise UnknownNodeError(other, len(keys), key_type)
-
-    def _refuse_labelled(self, new: Mapping[str, Keys], problems: Problems) -> None:
-        owners, new_owners = self.owners(), dict[Key, str]()
-        labelled: dict[str, list[Key]] = {}
-        for name, keys in new.items():
-            for key in keys:
-                if key in owners:
-                    labelled.setdefault(owners[key], []).append(key)
-                elif key in new_owners:
-                    with problems.collect():
-                        raise StoreError(
-                            f"Node {key!r} is listed for {new_owners[key]!r} and for {name!r}: a "
-                            "node has one class."
-                        )
-                new_owners[key] = name
-        for owner, nodes in labelled.items():
-            with problems.collect():
-                have, them = ("has", "it") if len(nodes) == 1 else ("have", "them")
-                other = "" if set(nodes) <= set(new.get(owner, ())) else ", or use `relabel`"
-                raise StoreError(
-                    f"{_named('Node', dict.fromkeys(nodes))} already {have} the label {owner!r}. "
-                    f"A node has one class: omit {them}{other}."
-                )
-
-
-def _in_order(keys: Iterable[Key]) -> Keys:
-    every = list(keys)
-    if not every:
-        return ()
-    array = key_array(every)
-    if array.ndim != 1:
-        raise StoreError(f"Node keys are text or integers, not {every[0]!r}.")
-    return tuple(array[hash_order(array)].tolist())
-
-
-def _listed(keys: Iterable[Key], name: str, problems: Problems) -> Keys:
-    ordered = _in_order(several(keys, f"nodes of {name!r}"))
-    if not ordered:
-        raise ClassNameError(f"Class {name!r} has no nodes.")
-    with problems.collect():
-        _refuse_repeated("Node", ordered, f"listed twice for {name!r}")
-    return tuple(dict.fromkeys(ordered))
-
-
-def _named(noun: str, values: Iterable[object]) -> str:
-    """Join values in a phrase, with the noun in singular or plural.
-
-    >>> _named("Node", ["p1"]), _named("Class", ["hats", "caps"])
-    ("Node 'p1'", "Classes 'hats', 'caps'")
-    """
-    texts = [repr(value) for value in values]
-    plural = "es" if noun.endswith("s") else "s"
-    return f"{noun}{plural if len(texts) > 1 else ''} {listed(texts)}"
-
-
-def _refuse_repeated(noun: str, values: Iterable[Key], what: str) -> None:
-    repeated = [value for value, count in Counter(values).items() if count > 1]
-    if repeated:
-        verb = "is" if len(repeated) == 1 else "are"
-        raise StoreError(f"{_named(noun, repeated)} {verb} {what}.")
-
-
-def _require_training(classes: Mapping[str, ClassLabels]) -> None:
-    empty = [name for name, own in classes.items() if not own.training]
-    if empty:
-        raise StoreError(
-            f"{_named('Class', empty)} would have no label left to learn from: use `remove` to "
-            f"remove {'the class' if len(empty) == 1 else 'them'}."
-        )

@@ -188,8 +188,7 @@ class Evaluation(Tabular):
         Args:
             ax: Axes to draw into; None for a new figure.
         """
-        from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import SIZE, draw_sessions
+        from nodegraft.analysis.rendering import drawing, plots
 
         accuracies = {
             result.method: [
@@ -197,7 +196,7 @@ class Evaluation(Tabular):
             ]
             for result in self.methods
         }
-        return draw_on(ax, SIZE, lambda axes: draw_sessions(axes, accuracies))
+        return drawing.draw_on(ax, plots.SIZE, lambda axes: plots.draw_sessions(axes, accuracies))
 
     @property
     def recommended(self) -> str | None:

@@ -1,11 +1,13 @@
 """Evaluation of methods on a store's own graph and labels, under the strict protocol."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from nodegraft.analysis.drift import CONFIDENT
 from nodegraft.analysis.own_labels.comparison import Evaluation, MethodResult
 from nodegraft.analysis.own_labels.own_stream import make_plan, own_stream
-from nodegraft.analysis.own_labels.tree_measures import measure_in_tree
 from nodegraft.analysis.snapshot import State
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import Listener
@@ -14,9 +16,12 @@ from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.base.parameters.validate import validate_value
 from nodegraft.evaluation.protocol import StreamResult, evaluate
 from nodegraft.graph.keys import several
-from nodegraft.model.back_off import TreeMeasures
+from nodegraft.model.back_off import Ancestors, Floats, TreeMeasures, back_off, measure
+from nodegraft.model.class_tree import ClassTree
+from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
 from nodegraft.model.registry import REGISTRY
+from nodegraft.streams.stream import ClassStream
 
 METHODS = ("graft", "sgc-mean", "label-propagation", "text-only")
 """Methods that are compared with the store's own method. The first uses all signals, the second
@@ -50,10 +55,10 @@ def evaluate_methods(
             # Each method gets a new stream, so that it cannot use values cached by another method.
             stream = own_stream(state, plan, seed)
             progress = _Within(listener, f"{name}, seed {seed + 1} of {seeds}", len(stream))
-            model = _build_method(name, parameters[name], seed)
+            model = build(REGISTRY.get(name), {**parameters[name], "seed": seed})
             results_of[name].append(evaluate(model, stream, listener=progress))
             if state.labels.tree:
-                measures_of[name].append(measure_in_tree(model, stream, state.labels.tree))
+                measures_of[name].append(_measure_in_tree(model, stream, state.labels.tree))
     results = [
         MethodResult(name, tuple(streams), tuple(measures_of[name]))
         for name, streams in results_of.items()
@@ -85,5 +90,25 @@ def _parameters(own: Method, name: str) -> dict[str, Any]:
     return own.get_params() if name == own.name else {}
 
 
-def _build_method(name: str, parameters: Mapping[str, Any], seed: int) -> Method:
-    return build(REGISTRY.get(name), {**parameters, "seed": seed})
+def _measure_in_tree(model: Method, stream: ClassStream, tree: ClassTree) -> TreeMeasures:
+    """Measure predictions and answers that back off, for the query nodes of the last session.
+
+    Answers have a confidence of at least :data:`nodegraft.analysis.drift.CONFIDENT`, in a closed
+    world, because all query nodes belong to known classes.
+
+    Args:
+        model: Method that was trained on the whole stream.
+        stream: Stream of sessions.
+        tree: Parents of the classes.
+    """
+    *_, session = stream
+    rows, ancestors = np.sort(session.query.rows()), Ancestors.of(model.classes_, tree)
+    scores = model.score_rows(session.view, rows)
+    best = scores.argmax(axis=1)
+    answers = None
+    if Capability.CALIBRATED in model.capabilities():
+        shares: Floats = model.probabilities(session.view, scores)
+        known = np.full(rows.size, np.nan)
+        answers = back_off(shares, best, known, "closed", ancestors, CONFIDENT).places
+    targets = session.query.targets(model.classes_)[np.argsort(session.query.rows())]
+    return measure(best, answers, targets, ancestors)

@@ -29,9 +29,9 @@ def spread_apart(places: Sequence[float], gap: float) -> NDArray[np.float64]:
     """
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(len(places))
-    fitted = isotonic_regression(np.asarray(places, dtype=np.float64)[order] - steps)
+    regression = isotonic_regression(np.asarray(places, dtype=np.float64)[order] - steps)
     spaced = np.empty(len(places))
-    spaced[order] = fitted.x + steps
+    spaced[order] = regression.x + steps
     return spaced
 
 
@@ -50,8 +50,8 @@ def label_line_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) ->
     _lay_out(axes)
     to_points = 72 / axes.figure.dpi
     heights = [axes.transData.transform((x, y))[1] * to_points for x, y, _ in ends.values()]
-    moved = spread_apart(heights, gap=FONT_SIZE * 1.25) - heights
-    for (name, (x, y, colour)), up in zip(ends.items(), moved, strict=True):
+    shifts = spread_apart(heights, gap=FONT_SIZE * 1.25) - heights
+    for (name, (x, y, colour)), up in zip(ends.items(), shifts, strict=True):
         _write(axes, name, (x, y), (9.0, float(up)), colour, ha="left", leader=abs(up) > 3)
 
 

@@ -89,7 +89,11 @@ def read(cls: type[T], texts: Mapping[str, str]) -> dict[str, Any]:
 def _read(name: str, text: str, kind: Any) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         inner = [argument for argument in get_args(kind) if argument is not type(None)]
-        return None if text.lower() == "none" else _read(name, text, inner[0])
+        if text.lower() == "none":
+            return None
+        if text in [choice for part in inner for choice in get_args(part)]:
+            return text
+        return _read(name, text, inner[0])
     if get_origin(kind) is Literal:
         if text in get_args(kind):
             return text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.versions import RowsComparison
+from nodegraft.analysis.results.comparisons import RowsComparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import DRY_RUN, new_version, open_store
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.comparisons import Drift
 from nodegraft.analysis.results.nodes import LabelAudit
-from nodegraft.analysis.results.versions import Drift
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store, write_card
 from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace

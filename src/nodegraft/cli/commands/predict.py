@@ -29,7 +29,7 @@ from nodegraft.cli.terminal import Terminal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nodegraft.analysis.predictions import Predictions as PredictionTable
+    from nodegraft.analysis.prediction_table import Predictions as PredictionTable
     from nodegraft.graph.edges.matrix import IntArray
     from nodegraft.graph.growth.rows_view import RowsView
     from nodegraft.graph.keys import Key
@@ -107,8 +107,7 @@ def predict(
         keys: list[Key] | None = None
         beside: RowsView | None = None
         if rows is not None:
-            own_key = store.table_options.get("key", KEY)
-            beside = rows_view(state.graph, read_rows(rows), own_key)
+            beside = rows_view(state.graph, read_rows(rows), store.key_column)
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodegraft.analysis.results.versions import Comparison
+from nodegraft.analysis.results.comparisons import Comparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.problems import Problems
 from nodegraft.cli.changes import comparison, edit_labels, make_version, open_store

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.versions import Diff, HistoryEntry
+from nodegraft.analysis.results.comparisons import Diff
+from nodegraft.analysis.results.versions import HistoryEntry
 from nodegraft.cli.changes import make_version, open_store, written_card
 from nodegraft.cli.options import AuthorOptions, StorePlace, VersionNumber
 from nodegraft.cli.output import Output, command

@@ -18,8 +18,9 @@ from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.own_labels.comparison import Estimate, Evaluation
+    from nodegraft.analysis.results.comparisons import Shift
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import KnownClasses, Shift
+    from nodegraft.analysis.results.versions import KnownClasses
 
 
 TEXT_WIDTH = 9

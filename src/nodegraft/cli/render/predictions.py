@@ -13,7 +13,7 @@ from nodegraft.base.counting import counted
 from nodegraft.cli.render.values import NodeTable, Texts, add_text_column, likely
 
 if TYPE_CHECKING:
-    from nodegraft.analysis.predictions import Predictions
+    from nodegraft.analysis.prediction_table import Predictions
 
 OTHERS = 24
 """Maximum width that is reserved for the column of alternative classes."""

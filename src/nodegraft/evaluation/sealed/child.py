@@ -8,6 +8,7 @@ the settings of the isolation over standard input and everything else over a soc
 import json
 import socket
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nodegraft.evaluation.sealed.isolation import end_with_parent, isolate
@@ -30,7 +31,7 @@ def main() -> None:
     from nodegraft.evaluation.sealed.channel import Channel, Message
 
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    channel.send(Message("isolation", isolation.to_json()))
+    channel.send(Message("isolation", asdict(isolation)))
     try:
         _serve(channel)
     except EOFError:
@@ -54,7 +55,7 @@ def _serve(channel: "Channel") -> None:
     start = channel.receive()
     torch.set_num_threads(start.fields["threads"])
     method = _make(start)
-    channel.send(Message("description", MethodDescription.of(method).to_json()))
+    channel.send(Message("description", asdict(MethodDescription.of(method))))
     while True:
         message = channel.receive()
         contents = Contents(dict(message.arrays), dict(message.fields))

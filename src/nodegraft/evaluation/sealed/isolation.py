@@ -11,7 +11,7 @@ import stat
 import struct
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -61,10 +61,6 @@ class Isolation:
     def complete(self) -> bool:
         """Whether network and files are isolated."""
         return self.network and self.files
-
-    def to_json(self) -> dict[str, bool | str]:
-        """Return the result as plain JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         network = "no network" if self.network else "NETWORK IS OPEN"

@@ -208,10 +208,6 @@ def evaluate_sealed(
     """Like :func:`nodegraft.evaluation.protocol.evaluate`, but for a sealed method.
 
     Query labels, the split and hidden nodes are not sent to the sealed process.
-
-    Args:
-        method: Sealed method that has not been fitted yet.
-        listener: Listener that receives progress events and the result of every session.
     """
     results = []
     for session in stream:

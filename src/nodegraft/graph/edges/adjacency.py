@@ -194,6 +194,24 @@ class Adjacency:
         self._check_nodes(neighbours)
         return counts, neighbours, weights
 
+    def neighbours_at(
+        self, nodes: IntArray, counts: IntArray, slots: IntArray
+    ) -> tuple[IntArray, Weights | None]:
+        """Return some neighbours of each given node, and the weights of the edges to them.
+
+        Weights are None if all weights are 1.
+
+        Args:
+            nodes: Node numbers.
+            counts: Number of neighbours to return for each node.
+            slots: Positions in the nodes' lists of neighbours, node by node.
+        """
+        places = np.repeat(np.take(self.indptr, nodes).astype(np.int64), counts) + slots
+        weights = None if self.weights is None else np.take(self.weights, places)
+        neighbours = np.take(self.indices, places)
+        self._check_nodes(neighbours)
+        return neighbours, weights
+
     def entries_of(self, nodes: IntArray) -> Entries:
         """Return all entries of the given nodes.
 
@@ -324,7 +342,19 @@ class Adjacency:
         Args:
             targets: Node numbers of the rows, unique and ascending.
         """
-        counts, neighbours, weights = self.weighted_neighbours(targets)
+        return self.hop_to(targets, *self.weighted_neighbours(targets))
+
+    def hop_to(
+        self, targets: IntArray, counts: IntArray, neighbours: IntArray, weights: Weights | None
+    ) -> tuple["csr_array[Any]", IntArray]:
+        """Return rows of ``S`` as :meth:`hop` does, for some neighbours of the targets.
+
+        Args:
+            targets: Node numbers of the rows, unique and ascending.
+            counts: Number of neighbours of each target.
+            neighbours: Neighbours of all targets, node by node and ascending.
+            weights: Weight of each neighbour; None if all are 1.
+        """
         rows = with_loops(targets, counts, neighbours)
         sources, columns = self._renumbered(rows.columns)
         roots = self.inverse_roots(sources)

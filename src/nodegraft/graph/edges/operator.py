@@ -23,13 +23,20 @@ from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, is_sparse
 
 CHUNK_ENTRIES = 1 << 16
 
+CPU = torch.device("cpu")
+
 with warnings.catch_warnings():
     # Trigger and suppress two warnings here that torch gives once per process: CSR tensors are in
     # beta, and arrays are read-only.
     warnings.simplefilter("ignore", UserWarning)
     torch.from_numpy(np.frombuffer(bytes(1), dtype=np.uint8))
     torch.sparse_csr_tensor(
-        torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([1.0]), (1, 1), check_invariants=False
+        torch.tensor([0, 1], device=CPU),
+        torch.tensor([0], device=CPU),
+        torch.tensor([1.0], device=CPU),
+        size=(1, 1),
+        device=CPU,
+        check_invariants=False,
     )
 
 
@@ -66,8 +73,10 @@ class Operator:
         self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
         self._matrix = matrix
         self._symmetric = symmetric
+        self._device = CPU
         self._forward: Tensor | None = None
         self._backward: Tensor | None = None
+        self._elsewhere: Operator | None = None
 
     @property
     def matrix(self) -> Matrix:
@@ -78,7 +87,7 @@ class Operator:
     def forward_matrix(self) -> Tensor:
         """Matrix as a torch tensor, dense or CSR."""
         if self._forward is None:
-            self._forward = _as_tensor(self._matrix)
+            self._forward = _as_tensor(self._matrix, self._device)
         return self._forward
 
     @property
@@ -88,7 +97,7 @@ class Operator:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
             else:
-                self._backward = _as_tensor(csr_array(self._matrix.T))
+                self._backward = _as_tensor(csr_array(self._matrix.T), self._device)
         return self._backward
 
     @property
@@ -97,6 +106,17 @@ class Operator:
         other = copy(self)
         other.shape = self.shape[::-1]
         other._forward, other._backward = self.backward_matrix, self.forward_matrix
+        other._elsewhere = None
+        return other
+
+    def on(self, device: torch.device) -> "Operator":
+        """Return this operator with its tensors on a device; one such copy is cached."""
+        if device == self._device:
+            return self
+        other = self._elsewhere
+        if other is None or other._device != device:
+            other = Operator(self._matrix, self._symmetric)
+            other._device, self._elsewhere = device, other
         return other
 
     @property
@@ -107,7 +127,8 @@ class Operator:
         return rows, matrix.indices.astype(np.int64)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _ConstantTimes.apply(self, dense)  # type: ignore[no-untyped-call]
+        own = self.on(dense.device)
+        product: Tensor = _ConstantTimes.apply(own, dense)  # type: ignore[no-untyped-call]
         return product
 
 
@@ -155,14 +176,15 @@ def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
     return sums
 
 
-def _as_tensor(matrix: Matrix) -> Tensor:
+def _as_tensor(matrix: Matrix, device: torch.device = CPU) -> Tensor:
     if not is_sparse(matrix):
-        return torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32))
+        return torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32)).to(device)
     return torch.sparse_csr_tensor(
-        torch.from_numpy(matrix.indptr),
-        torch.from_numpy(matrix.indices),
-        torch.from_numpy(matrix.data.astype(np.float32, copy=False)),
+        torch.from_numpy(matrix.indptr).to(device),
+        torch.from_numpy(matrix.indices).to(device),
+        torch.from_numpy(matrix.data.astype(np.float32, copy=False)).to(device),
         size=matrix.shape,
+        device=device,
         check_invariants=False,
     )
 

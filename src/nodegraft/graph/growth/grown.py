@@ -160,6 +160,28 @@ class GrownAdjacency(Adjacency):
         entries = self.entries_of(nodes)
         return self.degrees(nodes), entries.columns, entries.weights
 
+    def neighbours_at(
+        self, nodes: IntArray, counts: IntArray, slots: IntArray
+    ) -> tuple[IntArray, Weights | None]:
+        """Return the neighbours at some positions of each node's list, and the edge weights.
+
+        Args:
+            nodes: Node numbers.
+            counts: Number of neighbours to return for each node.
+            slots: Positions in the nodes' lists of neighbours, node by node.
+        """
+        is_apart = self._is_apart[nodes]
+        slot_is_apart = np.repeat(is_apart, counts)
+        neighbours, weights = self.base.neighbours_at(
+            nodes[~is_apart], counts[~is_apart], slots[~slot_is_apart]
+        )
+        own, own_weights = self.apart.neighbours_at(
+            self._places_apart(nodes[is_apart]), counts[is_apart], slots[slot_is_apart]
+        )
+        if weights is not None and own_weights is not None:
+            weights = _interleave(slot_is_apart, weights, own_weights)
+        return _interleave(slot_is_apart, neighbours, own), weights
+
     def entries_of(self, nodes: IntArray) -> Entries:
         """Return all entries of the given nodes.
 

@@ -181,8 +181,6 @@ class Job:
         """Train and evaluate the method, and return the record of the run.
 
         Args:
-            loaded: Dataset of the job; see :meth:`load`.
-            stream: Stream of sessions of the job; see :meth:`stream`.
             data: Folder that holds the data folders, which a sealed method must not read.
         """
         this_code()  # Hash the code before the run, because files may be edited during it.

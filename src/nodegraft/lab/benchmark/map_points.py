@@ -35,9 +35,6 @@ def map_points(job: Job, loaded: LoadedDataset, after: int) -> list[dict[str, An
 
     A prototype is the mean vector of a class's labelled nodes. Labels of query nodes are read only
     after training, to give each point its class.
-
-    Args:
-        after: Number of the last session that the method learns.
     """
     stream, model = job.stream(loaded), job.make_model()
     if not 0 < after < len(stream):
@@ -68,9 +65,6 @@ def flatten(vectors: Matrix, seed: int) -> NDArray[np.float64]:
 
     >>> flatten(np.eye(5), seed=0).shape
     (5, 2)
-
-    Args:
-        seed: Seed of the initial positions.
     """
     # Import here, because the import is slow and only maps need it.
     from sklearn.decomposition import TruncatedSVD

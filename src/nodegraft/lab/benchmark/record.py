@@ -159,7 +159,6 @@ def make_record(
     """Make the record of a finished run.
 
     Args:
-        protocol: Name of the protocol in records and tables.
         isolation: Isolation of a sealed method's process; None for a method that was not sealed.
     """
     parameters, default = method.parameters, method.defaults
@@ -184,7 +183,7 @@ def make_record(
         "default_setting": asdict(dataset.setting),
         "hashes": {"dataset": dataset.content_hash, "split": stream.split.content_hash},
         "sealed": isolation is not None,
-        "isolation": None if isolation is None else isolation.to_json(),
+        "isolation": None if isolation is None else asdict(isolation),
         "source": code_of(method),
         "versions": {
             "python": platform.python_version(),

@@ -28,9 +28,6 @@ def group(pairs: Iterable[tuple[SuiteEntry, Record | None]]) -> Groups:
     >>> entry = SuiteEntry("plain", Job(dataset="gentoo", method="sgc-mean"))
     >>> list(group([(entry, {"seed": 0}), (entry, None)]).items())
     [(('gentoo', 'plain', 'strict'), [{'seed': 0}])]
-
-    Args:
-        pairs: Each entry of a suite with its record, or with None if it was not run yet.
     """
     groups: Groups = {}
     for entry, record in pairs:

@@ -149,11 +149,7 @@ def search(plan: Search, place: Path, objective: Objective) -> Iterator[tuple[st
 
 
 def trials_so_far(plan: Search, place: Path) -> dict[str, list[Trial]]:
-    """Return the trials done on each dataset of the plan.
-
-    Args:
-        place: File that stores the trials; it need not exist yet.
-    """
+    """Return the trials done on each dataset of the plan."""
     if not place.exists():
         return {name: [] for name in plan.datasets}
     try:

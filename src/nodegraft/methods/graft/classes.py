@@ -37,11 +37,7 @@ class LabelMeans:
         self._latest: tuple[IntArray, SpreadRows | None] = (features.view.rows[:0], None)
 
     def grown(self, features: SpreadFeatures, stale: NDArray[np.bool_]) -> "LabelMeans":
-        """Return a cache for a graph that has grown; it reuses the means of unchanged rows.
-
-        Args:
-            stale: For each row, whether its features changed.
-        """
+        """Return a cache for a graph that has grown; it reuses the means of unchanged rows."""
         child = LabelMeans(features)
         child._known = {
             rows: means

@@ -147,10 +147,6 @@ def fit_open_set(known: Floats, unknown: Floats) -> Floats:
     >>> slope, offset = fit_open_set(np.array([3.0, 4.0, 5.0]), np.array([0.0, 1.0, 2.0]))
     >>> bool(slope > 0), float(-offset / slope).__round__(1)
     (True, 2.5)
-
-    Args:
-        known: Best scores of nodes of known classes.
-        unknown: Best scores of nodes of unknown classes.
     """
     best = np.concatenate((known, unknown))[:, None]
     is_known = np.arange(best.size) < known.size
@@ -167,7 +163,6 @@ def known_class_probability(scores: Floats, coefficients: Floats, share: float =
     [0.5, 0.999]
 
     Args:
-        scores: Scores of each node and class.
         coefficients: Coefficients from :func:`fit_open_set`.
         share: Share of nodes of known classes among all nodes.
     """

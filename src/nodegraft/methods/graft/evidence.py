@@ -152,7 +152,6 @@ class Evidence:
         """Return the heat that diffuses from sets of nodes to all nodes.
 
         Args:
-            starts: Row numbers of each set of nodes.
             lasting: Whether to cache the heat on disk for later processes.
         """
         table = self.view.diffusion(starts, self.times, lasting)
@@ -212,8 +211,6 @@ class Evidence:
 
         Args:
             classes: Classes; nodes near classes with few labels are added to the sample.
-            sample: Random sample of unlabelled nodes.
-            without: Row numbers to exclude, such as labels.
         """
         parts = [sample]
         if self.times:
@@ -232,9 +229,6 @@ class Evidence:
         with :math:`r_{ic}` times :attr:`LabelledClasses.refinement`. :math:`k_i` is the chance that
         a node belongs to a known class: nodes of unknown classes must not change the mean of the
         class that they resemble most.
-
-        Args:
-            scores: Scores of these nodes: nodes x classes.
         """
         few = classes.few
         known = known_class_probability(scores, open_set)

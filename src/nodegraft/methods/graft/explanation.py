@@ -61,11 +61,6 @@ def joining_nodes(view: GraphView, row: int, labels: IntArray) -> list[dict[str,
     """Return for each label the nodes of other types that are neighbours of it and of another node.
 
     Each is a dict with the keys of these nodes as ``through``; it is empty if nodes have one type.
-
-    Args:
-        view: Graph or view of it.
-        row: Row number of the node.
-        labels: Row numbers of the labels.
     """
     if not view.has_several_types:
         return [{} for _ in labels]

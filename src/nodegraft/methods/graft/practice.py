@@ -119,7 +119,6 @@ def practise(
 
     Args:
         episodes: Episodes made of known classes; at least one.
-        kept_labels: Maximum number of labels used for each class.
     """
     rounds = list(_play(evidence, episodes, labelled, refine, kept_labels, listener))
     rounds = _drop_flat_diffusion(rounds)
@@ -240,8 +239,6 @@ def fit_confidence(rounds: Sequence[Round], weights: Floats, wrong_labels: bool 
     They are used by :func:`~nodegraft.methods.graft.confidence.calibrated_probabilities`.
 
     Args:
-        rounds: Practice rounds of the last stage.
-        weights: Signal weights of the last stage.
         wrong_labels: Whether to weight labels by their chance to be right
             (:func:`~nodegraft.methods.linear.loglinear.label_noise`), if more than
             :data:`LEAST_NOISE` of them look wrong.

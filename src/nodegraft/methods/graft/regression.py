@@ -57,9 +57,6 @@ class Regression:
         The products of a node's rows with these weights add up to its score.
 
         Args:
-            labels: Row numbers of each class's labels.
-            means: For each layer, the mean row of each class's labels.
-            first: Indices of the first classes.
             practice: Whether cached inner products of a larger set of labels may be reused.
         """
         if not self.layers:
@@ -151,10 +148,5 @@ class Regression:
 
 
 def fair_sample(view: GraphView, rows: IntArray, most: int) -> IntArray:
-    """Return at most ``most`` of the given rows: those whose keys have the smallest hashes.
-
-    Args:
-        view: Graph view that has the keys of the rows.
-        most: Maximum number of rows in the result.
-    """
+    """Return at most ``most`` of the given rows: those whose keys have the smallest hashes."""
     return rows if rows.size <= most else rows[hash_order(view.key_array_of(rows))[:most]]

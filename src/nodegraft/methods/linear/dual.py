@@ -132,7 +132,6 @@ class FrozenRidge:
 
         Args:
             classes: Class index of each labelled node.
-            penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
         # This import is slow, and only learning needs it.
         from scipy.linalg import cho_factor, cho_solve
@@ -201,7 +200,6 @@ class PrimalRidge:
 
         Args:
             classes: Class index of each labelled node.
-            penalty: Strength of L2 regularisation (:math:`\\lambda`).
         """
         # This import is slow, and only learning needs it.
         from scipy.linalg import cho_factor, cho_solve

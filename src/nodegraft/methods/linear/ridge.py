@@ -40,7 +40,7 @@ def shrink_covariance(covariance: Tensor, shrinkage: float) -> Tensor:
         shrinkage: Shrinkage towards a multiple of the identity matrix (:math:`\epsilon`), from 0
             (no change) to 1 (equal variance in all directions).
     """
-    identity = torch.eye(len(covariance), dtype=covariance.dtype)
+    identity = torch.eye(len(covariance), dtype=covariance.dtype, device=covariance.device)
     return (1.0 - shrinkage) * covariance + shrinkage * mean_variance(covariance) * identity
 
 
@@ -59,7 +59,7 @@ def with_bias(features: Tensor) -> Tensor:
     >>> with_bias(torch.tensor([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
     """
-    return torch.cat((features, torch.ones(len(features), 1, dtype=features.dtype)), dim=1)
+    return torch.cat((features, features.new_ones(len(features), 1)), dim=1)
 
 
 def balanced_moments(features_by_class: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
@@ -106,7 +106,7 @@ def ridge_weights(gram: Tensor, means: Tensor, penalty: float) -> Tensor:
         penalty: Strength of L2 regularisation (:math:`\lambda`), relative to :math:`s`; larger
             values give smaller weights.
     """
-    penalties = torch.full((len(gram),), penalty * mean_variance(gram[:-1, :-1]), dtype=gram.dtype)
+    penalties = gram.new_full((len(gram),), penalty * mean_variance(gram[:-1, :-1]))
     penalties[-1] = 0.0
     factor = torch.linalg.cholesky(gram + penalties.diag())
     return torch.cholesky_solve(means.T, factor).T.contiguous()

@@ -61,11 +61,7 @@ class Calibration:
         return cls(coefficients, log_shares, class_thresholds(probabilities, targets))
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Return the probability of each node and class.
-
-        Args:
-            scores: Score of each node and class.
-        """
+        """Return the probability of each node and class."""
         from scipy.special import expit
 
         *slopes, offset = self.coefficients
@@ -75,12 +71,7 @@ class Calibration:
 
 
 def class_thresholds(probabilities: Floats, targets: Bools) -> Floats:
-    """Return the threshold of each class with the best F1; classes with few labels share one.
-
-    Args:
-        probabilities: Left-out probability of each labelled node and class.
-        targets: Whether each labelled node has each class.
-    """
+    """Return the threshold of each class with the best F1; classes with few labels share one."""
     few = targets.sum(axis=0) < OWN_THRESHOLD
     thresholds = np.zeros(few.size)
     if few.any():

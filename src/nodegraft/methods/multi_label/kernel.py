@@ -49,8 +49,6 @@ class KernelRidge:
         Args:
             examples: Rows of the labelled nodes, of length 1.
             targets: Whether each labelled node has each class.
-            width: Width of the kernel.
-            penalty: Strength of L2 regularisation.
         """
         from scipy.linalg import cho_factor, cho_solve, lapack
 

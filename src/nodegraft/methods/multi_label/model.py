@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.counting import listed
+from nodegraft.base.counting import escape_markdown, listed
 from nodegraft.base.errors import (
     CheckpointError,
     ClassNameError,
@@ -280,7 +280,7 @@ class MultiLabel:
             "nodegraft": version("nodegraft"),
         }
         learned = {"labels_": state.labels, "directions_": state.directions}
-        rows = "".join(f"| {name} | {count} |\n" for name, count in counts.items())
+        rows = "".join(f"| {escape_markdown(name)} | {count} |\n" for name, count in counts.items())
         card = f"# {METHOD}\n\nA node has any number of classes.\n\n| class | labels |\n|---|---|\n"
         checkpoint.write_model(
             Path(directory), header, checkpoint.pack(learned, KINDS), card + rows, recipe

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nodegraft.graph.edges.operator import Neighbourhood
+from nodegraft.methods.neural.device import CPU
 from nodegraft.methods.neural.encoders import GCN
 
 Centrality = Literal["log1p", "paper"]
@@ -47,8 +48,8 @@ class NodeAttention(nn.Module):
     ) -> None:
         super().__init__()
         self.layers = GCN([features, *sizes], generator, last_relu=True)
-        self.weight = nn.Parameter(torch.empty(1, sizes[-1]))
-        self.bias = nn.Parameter(torch.zeros(1))
+        self.weight = nn.Parameter(torch.empty(1, sizes[-1], device=CPU))
+        self.bias = nn.Parameter(torch.zeros(1, device=CPU))
         nn.init.xavier_uniform_(self.weight, generator=generator)
         if start == "wide":
             for weight in self.layers.weights:
@@ -94,7 +95,7 @@ def softmax_within(scores: Tensor, groups: Tensor, num_groups: int) -> Tensor:
     """
     # No maximum is subtracted: scores lie between 0 and 1, so the exponential cannot overflow.
     powers = scores.exp()
-    totals = torch.zeros(num_groups).index_add(0, groups, powers)
+    totals = powers.new_zeros(num_groups).index_add(0, groups, powers)
     return powers / totals[groups]
 
 
@@ -114,7 +115,7 @@ def weighted_means(
         targets: Class index of each node.
         num_classes: Number of classes; a class without nodes gets a row of zeros.
     """
-    sums = torch.zeros(num_classes, embeddings.shape[1])
+    sums = embeddings.new_zeros(num_classes, embeddings.shape[1])
     return sums.index_add(0, targets, weights[:, None] * embeddings)
 
 
@@ -134,9 +135,10 @@ class MLP(nn.Module):
         super().__init__()
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         for before, after in pairwise((in_features, hidden, hidden, out_features)):
-            weight = nn.init.xavier_uniform_(torch.empty(after, before), generator=generator)
+            weight = torch.empty(after, before, device=CPU)
+            nn.init.xavier_uniform_(weight, generator=generator)
             self.weights.append(nn.Parameter(weight))
-            self.biases.append(nn.Parameter(torch.zeros(after)))
+            self.biases.append(nn.Parameter(torch.zeros(after, device=CPU)))
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return one output row for each input row."""
@@ -224,6 +226,6 @@ def class_weights(weights: Tensor, sizes: list[int], scale: Scale = "literal") -
         scale: With ``"literal"``, the result sums to 1 over all classes, so 1 + w is barely above
             1. ``"classes"`` multiplies the result by the number of classes.
     """
-    counts = torch.tensor(sizes)
+    counts = torch.tensor(sizes, device=weights.device)
     spread = (weights / counts).repeat_interleave(counts)
     return spread * counts.sum() if scale == "classes" else spread

@@ -15,6 +15,8 @@ from nodegraft.graph.disk.blocks.layer_work import RowMap, RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.batches import seed_batches
+from nodegraft.methods.neural.device import CPU, device_of, to_tensor
 
 
 class Encoder(nn.Module):
@@ -83,9 +85,13 @@ def embed_rows(
     if isinstance(network, Encoder) and not torch.is_grad_enabled():
         stored_rows = _stored_embeddings(network, view)
         if stored_rows is not None:
-            return torch.from_numpy(stored_rows[view.positions(rows)])
-    neighbourhood, places = view.around(rows, hops)
-    return network(neighbourhood)[torch.from_numpy(places)]
+            return to_tensor(stored_rows[view.positions(rows)], device_of(network))
+    parts = []
+    for part in seed_batches(view, rows):
+        neighbourhood, places = view.around(part, hops)
+        embedded = network(neighbourhood)
+        parts.append(embedded[to_tensor(places, embedded.device)])
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _stored_embeddings(encoder: Encoder, view: GraphView) -> Matrix | None:
@@ -108,7 +114,7 @@ def apply_dropout(hidden: Tensor, rate: float, generator: np.random.Generator | 
     if rate == 0.0 or generator is None:
         return hidden
     draws = generator.integers(1 << 16, size=tuple(hidden.shape), dtype=np.uint16)
-    is_kept = torch.from_numpy(draws >= round(rate * (1 << 16)))
+    is_kept = to_tensor(draws >= round(rate * (1 << 16)), hidden.device)
     return hidden * is_kept / (1.0 - rate)
 
 
@@ -135,10 +141,10 @@ class GCN(Encoder):
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for inside, outside in pairwise(sizes):
-            weight = torch.empty(inside, outside)
+            weight = torch.empty(inside, outside, device=CPU)
             nn.init.xavier_uniform_(weight, generator=generator)
             self.weights.append(nn.Parameter(weight))
-            self.biases.append(nn.Parameter(torch.zeros(outside)))
+            self.biases.append(nn.Parameter(torch.zeros(outside, device=CPU)))
 
     @property
     def hops(self) -> int:
@@ -169,9 +175,9 @@ class GCN(Encoder):
 
     def row_network(self) -> RowNetwork:
         """Return the layers for embedding in blocks: weights, product with S, then bias."""
-        first = self.weighted(self.weights[0]).detach().numpy()
-        weights = [weight.detach().numpy() for weight in self.weights[1:]]
-        *biases, last = (bias.detach().numpy() for bias in self.biases)
+        first = self.weighted(self.weights[0]).detach().cpu().numpy()
+        weights = [weight.detach().cpu().numpy() for weight in self.weights[1:]]
+        *biases, last = (bias.detach().cpu().numpy() for bias in self.biases)
         inner = [RowMap(bias, True, weight) for bias, weight in zip(biases, weights, strict=True)]
         return RowNetwork((RowMap(weight=first), *inner, RowMap(last, self.last_relu)), len(first))
 
@@ -202,7 +208,8 @@ class GAT(Encoder):
         for (inside, outside), count in zip(pairwise(sizes), heads, strict=True):
             if outside % count:
                 raise ParameterError(f"{count} heads cannot share {outside} numbers evenly.")
-            weight = nn.init.xavier_uniform_(torch.empty(inside, outside), generator=generator)
+            weight = torch.empty(inside, outside, device=CPU)
+            nn.init.xavier_uniform_(weight, generator=generator)
             self.weights.append(nn.Parameter(weight))
             with torch.random.fork_rng(devices=[]):
                 layer = GATConv(1, outside // count, heads=count, add_self_loops=False)
@@ -237,7 +244,7 @@ class GAT(Encoder):
             # larger ring.
             targets, sources = neighbourhood.hops[number].coordinates
             outer, inner = neighbourhood.rings[number : number + 2]
-            places = torch.from_numpy(np.searchsorted(outer, inner))
-            edges = torch.from_numpy(np.stack((sources, targets)))
+            places = to_tensor(np.searchsorted(outer, inner), hidden.device)
+            edges = to_tensor(np.stack((sources, targets)), hidden.device)
             hidden = layer((hidden, hidden[places]), edges)
         return hidden

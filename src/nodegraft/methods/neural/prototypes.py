@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.methods.neural.device import to_tensor
 from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.model.hooks import PublishedLesson
 
@@ -28,7 +29,7 @@ def class_means(embeddings: Tensor, targets: Tensor, num_classes: int) -> Tensor
         targets: Class index of each node.
         num_classes: Number of classes; a class without nodes gets a row of zeros.
     """
-    sums = torch.zeros(num_classes, embeddings.shape[1], dtype=embeddings.dtype)
+    sums = embeddings.new_zeros(num_classes, embeddings.shape[1])
     sums.index_add_(0, targets, embeddings)
     counts = torch.bincount(targets, minlength=num_classes).clamp(min=1)
     return sums / counts[:, None]
@@ -82,7 +83,7 @@ def published_embeddings(
     def embed(rows: NDArray[np.int64]) -> Tensor:
         neighbourhood, places = lesson.view.around(rows, encoder.hops)
         embedded: Tensor = encoder(neighbourhood, lesson.dropout, noise)
-        return embedded[torch.from_numpy(places)]
+        return embedded[to_tensor(places, embedded.device)]
 
     known = [task for task in (*lesson.old, lesson.doubled) if len(task)]
     old = torch.split(embed(np.concatenate([task.rows() for task in known])), _sizes(known))
@@ -99,7 +100,8 @@ def _sizes(tasks: list[NodeLabels]) -> list[int]:
 
 
 def _means(task: NodeLabels, vectors: Tensor) -> Tensor:
-    return class_means(vectors, torch.from_numpy(task.targets(task.classes)), len(task))
+    targets = to_tensor(task.targets(task.classes), vectors.device)
+    return class_means(vectors, targets, len(task))
 
 
 MAX_DISTANCES = 2**24
@@ -120,7 +122,7 @@ def lowest_cost_nodes(labelled: NodeLabels, costs: Tensor, count: int) -> NodeLa
     parts = torch.split(costs, [rows.size for rows in labelled.values()])
     return NodeLabels(
         {
-            name: rows[part.argsort(stable=True)[:count].numpy()]
+            name: rows[part.argsort(stable=True)[:count].cpu().numpy()]
             for (name, rows), part in zip(labelled.items(), parts, strict=True)
         }
     )
@@ -191,8 +193,8 @@ def influence_maximisation(
     wide = vectors.double()
     shares = torch.softmax(wide @ head.double().T, dim=1)
     errors = shares - F.one_hot(targets, len(head))
-    identity = torch.eye(wide.shape[1], dtype=torch.float64)
-    total = torch.zeros(len(wide), dtype=torch.float64)
+    identity = torch.eye(wide.shape[1], dtype=torch.float64, device=wide.device)
+    total = wide.new_zeros(len(wide))
     for share, error in zip(shares.T, errors.T, strict=True):
         curvature = (wide.T * (share * (1.0 - share))) @ wide / len(wide) + damping * identity
         total += error.square() * torch.linalg.solve(curvature, wide.T).square().sum(dim=0)

@@ -1,7 +1,7 @@
 """Training loops: node classification on the base classes, and meta-training on episodes."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -13,9 +13,13 @@ from torch import Tensor, nn
 
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.seeds import Seeds
+from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.encoders import Encoder
+from nodegraft.methods.neural.batches import at_step
+from nodegraft.methods.neural.device import CPU, device_of, placed, to_tensor
+from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
 from nodegraft.model.best_classes import recalls
@@ -29,7 +33,9 @@ HEAD = "head"
 
 @dataclass(frozen=True, kw_only=True)
 class Pretraining:
-    """Full-batch training on the base classes, with the paper's optimiser and early stopping.
+    """Training on the base classes, with the paper's optimiser and early stopping.
+
+    An epoch is one gradient step on all labels, or, in a sampled view, a step for each batch.
 
     The result is the epoch with the highest held-out accuracy (at a tie, the lowest loss). Training
     stops when neither accuracy nor loss improves for a number of epochs. A rule that uses only
@@ -55,6 +61,9 @@ class Pretraining:
     balanced: bool = False
     """Whether all classes, instead of all labels, have equal weight in the loss."""
 
+    device: torch.device = CPU
+    """Device of training; afterwards, the encoder is back on its own device."""
+
     def __call__(
         self,
         encoder: Encoder,
@@ -73,7 +82,22 @@ class Pretraining:
             Weights of the trained classifier, one row per base class.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
-        trainer = FullBatchTrainer(self, encoder, view, train, seeds)
+        with placed(encoder, self.device):
+            best_state = self._best_state(encoder, view, train, held_out, seeds, listener)
+            encoder.load_state_dict({name: best_state[name] for name in encoder.state_dict()})
+        return best_state[HEAD].to(device_of(encoder))
+
+    def _best_state(
+        self,
+        encoder: Encoder,
+        view: GraphView,
+        train: NodeLabels,
+        held_out: NodeLabels,
+        seeds: Seeds,
+        listener: Listener,
+    ) -> dict[str, Tensor]:
+        kind = SampledTrainer if isinstance(view, SampledView) else FullBatchTrainer
+        trainer = kind(self, encoder, view, train, seeds)
         evaluated = held_out if held_out.num_nodes else train
         best, best_state = (-1.0, 0.0), trainer.state()
         lowest_loss, waited = float("inf"), 0
@@ -88,9 +112,7 @@ class Pretraining:
                 best_state = trainer.state()
             if waited > self.patience:
                 break
-        head = best_state.pop(HEAD)
-        encoder.load_state_dict(best_state)
-        return head
+        return best_state
 
 
 class FullBatchTrainer:
@@ -114,19 +136,29 @@ class FullBatchTrainer:
     ) -> None:
         self.encoder, self.view, self.dropout = encoder, view, settings.dropout
         self.classes = train.classes
-        self.head = nn.Parameter(torch.empty(len(train), encoder.size))
-        nn.init.xavier_uniform_(self.head, generator=seeds.torch_generator("head"))
-        self.generator = seeds.generator("dropout")
-        self.neighbourhood = view.full_batch(encoder.hops)
-        self.train = self._examples(train)
+        self.device = device_of(encoder)
+        head = torch.empty(len(train), encoder.size, device=CPU)
+        nn.init.xavier_uniform_(head, generator=seeds.torch_generator("head"))
+        self.head = nn.Parameter(head.to(self.device))
+        self.seeds, self.generator = seeds, seeds.generator("dropout")
+        self.prepare(train)
         self.loss = balanced_cross_entropy if settings.balanced else F.cross_entropy
         self.optimiser = adam(
             [*encoder.parameters(), self.head], settings.learning_rate, settings.weight_decay
         )
 
+    def prepare(self, train: NodeLabels) -> None:
+        """Compute what all steps have in common.
+
+        Args:
+            train: Labels to train on.
+        """
+        self.neighbourhood = self.view.full_batch(self.encoder.hops)
+        self.train = self._examples(train)
+
     def _examples(self, labelled: NodeLabels) -> tuple[Tensor, Tensor]:
-        positions = torch.from_numpy(self.view.positions(labelled.rows()))
-        return positions, torch.from_numpy(labelled.targets(self.classes))
+        positions = to_tensor(self.view.positions(labelled.rows()), self.device)
+        return positions, to_tensor(labelled.targets(self.classes), self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Return a copy of all weights by name; the classifier's weights have the name ``HEAD``."""
@@ -135,9 +167,18 @@ class FullBatchTrainer:
 
     def step(self) -> float:
         """Take one gradient step, and return the loss before the step."""
-        positions, targets = self.train
+        return self.step_on(self.neighbourhood, *self.train)
+
+    def step_on(self, neighbourhood: Neighbourhood, positions: Tensor, targets: Tensor) -> float:
+        """Take one gradient step on some labelled nodes, and return the loss before the step.
+
+        Args:
+            neighbourhood: Neighbourhood of the nodes.
+            positions: Position of each node among the centre nodes of the neighbourhood.
+            targets: Class index of each node.
+        """
         self.optimiser.zero_grad()
-        hidden = self.encoder(self.neighbourhood, self.dropout, self.generator)
+        hidden = self.encoder(neighbourhood, self.dropout, self.generator)
         scores = hidden.index_select(0, positions) @ self.head.T
         loss = self.loss(scores, targets)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -148,9 +189,47 @@ class FullBatchTrainer:
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
         """Return accuracy and mean cross-entropy on given labels, without dropout."""
         positions, targets = self._examples(labelled)
-        scores = self.encoder(self.neighbourhood)[positions] @ self.head.T
-        accuracy = (scores.argmax(dim=1) == targets).float().mean().item()
-        return accuracy, F.cross_entropy(scores, targets).item()
+        return accuracy_and_loss(self.encoder(self.neighbourhood)[positions] @ self.head.T, targets)
+
+
+class SampledTrainer(FullBatchTrainer):
+    """Trainer whose step is an epoch of gradient steps, each on a sampled batch of the labels.
+
+    Neighbours and the order of labels are drawn for each epoch. Evaluation always uses the same
+    sampled neighbours, so that epochs can be compared.
+    """
+
+    view: SampledView
+
+    def prepare(self, train: NodeLabels) -> None:
+        """Store the labels and the random generator of their order."""
+        self.rows, self.targets = train.rows(), train.targets(self.classes)
+        self.epoch = 0
+
+    def step(self) -> float:
+        """Take a gradient step on each batch, and return the mean loss before the steps."""
+        self.epoch += 1
+        view, total = self.view.at(self.epoch), 0.0
+        order = self.seeds.generator("batches", str(self.epoch)).permutation(self.rows.size)
+        for part in view.batches(order):
+            some = np.sort(part)
+            neighbourhood, places = view.around(self.rows[some], self.encoder.hops)
+            tensors = (to_tensor(array, self.device) for array in (places, self.targets[some]))
+            total += self.step_on(neighbourhood, *tensors) * some.size
+        return total / self.rows.size
+
+    @torch.no_grad()
+    def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
+        """Return accuracy and mean cross-entropy on given labels, without dropout."""
+        hidden = embed_rows(self.encoder, self.view, labelled.rows(), self.encoder.hops)
+        targets = to_tensor(labelled.targets(self.classes), self.device)
+        return accuracy_and_loss(hidden @ self.head.T, targets)
+
+
+def accuracy_and_loss(scores: Tensor, targets: Tensor) -> tuple[float, float]:
+    """Return accuracy and mean cross-entropy of scores."""
+    accuracy = (scores.argmax(dim=1) == targets).float().mean().item()
+    return accuracy, F.cross_entropy(scores, targets).item()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +261,9 @@ class MetaTraining:
     rehearse: Callable[[Any, list[Session]], float] | None = None
     """Function that computes the accuracy of a rehearsal; None uses :func:`rehearsal_accuracy`."""
 
+    device: torch.device = CPU
+    """Device of training; afterwards, the network is back on its own device."""
+
     def __call__(
         self,
         network: Learner[Any],
@@ -197,9 +279,22 @@ class MetaTraining:
             rehearsal: Sessions that add the validation classes; None without such classes.
             listener: Listener that receives progress events, with the metrics of the last check.
         """
+        with placed(network, self.device):
+            self._train(network, view, episodes, rehearsal, listener)
+
+    def _train(
+        self,
+        network: Learner[Any],
+        view: GraphView,
+        episodes: Iterator[Episode],
+        rehearsal: Sessions | None,
+        listener: Listener,
+    ) -> None:
         optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy
         sessions = [] if rehearsal is None else list(rehearsal)
+        if isinstance(view, SampledView):
+            sessions = [replace(part, view=view.sampling(part.view)) for part in sessions]
         best, best_state, waited = -1.0, network.state_dict(), 0
         metrics: dict[str, float] = {}
         for number, episode in enumerate(islice(episodes, self.episodes), start=1):
@@ -207,7 +302,7 @@ class MetaTraining:
                 # If every class has a single node, the episode has no queries.
                 continue
             optimiser.zero_grad()
-            outcome = network.loss(view, episode)
+            outcome = network.loss(at_step(view, number), episode)
             outcome.loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             if number % self.check_every == 0:
@@ -282,5 +377,5 @@ def macro_accuracy(scores: Tensor, query: NodeLabels, names: Sequence[str]) -> f
         scores: Scores: one row for each of ``query.rows()``, one column for each name.
         names: Class names, in the order of the columns.
     """
-    predicted = scores.argmax(dim=1).numpy()
+    predicted = scores.argmax(dim=1).cpu().numpy()
     return float(np.mean(recalls(query.targets(names), predicted, len(names))))

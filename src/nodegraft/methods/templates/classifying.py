@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
+from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, placed, to_tensor, training_device
 from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.methods.neural.losses import adam
 from nodegraft.methods.templates.pretrained import Encoding
@@ -60,7 +62,7 @@ class Classifier(nn.Module):
             num_classes: Number of new classes; their rows follow those of the known classes.
             generator: Random generator for the initial weights (Xavier, uniform).
         """
-        rows = torch.empty(num_classes, self.encoder.size)
+        rows = torch.empty(num_classes, self.encoder.size, device=CPU)
         nn.init.xavier_uniform_(rows, generator=generator)
         return Classifier(self.encoder, torch.cat((self.head.detach(), rows)))
 
@@ -70,7 +72,8 @@ class Finetuning:
     """Training with a fixed number of full-batch steps.
 
     There is no early stopping, because sessions have no held-out nodes. The neighbourhood of the
-    nodes is extracted once, so the cost of a step does not depend on the size of the graph.
+    nodes is extracted once, or sampled for each step, so the cost of a step does not depend on the
+    size of the graph.
     """
 
     steps: int
@@ -85,6 +88,9 @@ class Finetuning:
     dropout: float = 0.5
     """Dropout rate of hidden values in each step, from 0 to below 1."""
 
+    device: torch.device = CPU
+    """Device of training; afterwards, the classifier is back on its own device."""
+
     def __call__(
         self,
         classifier: Classifier,
@@ -97,18 +103,22 @@ class Finetuning:
         """Train encoder and head in place.
 
         Args:
-            loss: Function that maps the nodes' scores, in the order of ``rows``, to a loss.
+            loss: Function that maps the nodes' scores, in the order of ``rows`` and on the device
+                of training, to a loss.
         """
         neighbourhood, places = view.around(rows, classifier.hops)
-        order = torch.from_numpy(places)
-        optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
-        for number in range(1, self.steps + 1):
-            optimiser.zero_grad()
-            scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)
-            value = loss(scores)
-            value.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            listener.step("finetune", number, self.steps, loss=value.item())
+        order = to_tensor(places, self.device)
+        with placed(classifier, self.device):
+            optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
+            for number in range(1, self.steps + 1):
+                if isinstance(view, SampledView):
+                    neighbourhood, _ = view.at(number).around(rows, classifier.hops)
+                optimiser.zero_grad()
+                scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)
+                value = loss(scores)
+                value.backward()  # type: ignore[no-untyped-call]
+                optimiser.step()
+                listener.step("finetune", number, self.steps, loss=value.item())
 
 
 @dataclass(kw_only=True)
@@ -159,9 +169,10 @@ class Classifying(Encoding, Method):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             dropout=self.dropout,
+            device=training_device(self.device),
         )
         generator = self.seeds.generator("session", str(len(self.classes_)))
-        finetune(classifier, view, rows, loss, generator, self.listener)
+        finetune(classifier, self.for_training(view), rows, loss, generator, self.listener)
         self.keep_classifier(classifier)
 
     def columns(self, labels: NodeLabels) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveInt
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import CPU, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
@@ -82,7 +83,8 @@ class Episodic(Pretrained, Method, Generic[Network]):
         self.pretrain(encoder, view, curriculum)
         network = self.new_network(encoder)
         train = self.training(self.episodes)
-        train(network, view, self.practice(curriculum), curriculum.rehearsal, self.listener)
+        own, practice = self.for_training(view), self.practice(curriculum)
+        train(network, own, practice, curriculum.rehearsal, self.listener)
         self.network_ = network.state_dict()
         return network
 
@@ -97,6 +99,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             patience=self.patience,
+            device=training_device(self.device),
         )
 
     def network(self) -> Network:
@@ -104,7 +107,7 @@ class Episodic(Pretrained, Method, Generic[Network]):
         features = next(iter(self.network_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
-            encoder.column_weights = torch.ones(features)
+            encoder.column_weights = torch.ones(features, device=CPU)
         network = self.new_network(encoder)
         network.load_state_dict(self.network_)
         return network
@@ -185,12 +188,13 @@ class Prototypical(Episodic[Prototypes]):
         """Pre-train the encoder, meta-train the network, then compute prototypes."""
         network = self.practised(view, curriculum)
         with torch.no_grad():
-            self.prototypes_ = network.learn(view, curriculum.train, None)
+            self.prototypes_ = network.learn(self.for_embedding(view), curriculum.train, None)
 
     @torch.no_grad()
     def learn_classes(self, view: GraphView, support: NodeLabels) -> None:
         """Add a prototype for each new class."""
-        self.prototypes_ = self.network().learn(view, support, self.prototypes_)
+        own = self.for_embedding(view)
+        self.prototypes_ = self.network().learn(own, support, self.prototypes_)
 
     @torch.no_grad()
     def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor:

@@ -20,9 +20,12 @@ from nodegraft.base.parameters.constraints import (
 )
 from nodegraft.graph.disk.blocks.encode import Encoded, encode
 from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
+from nodegraft.graph.edges.sampling import ALL, FanOut
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.batches import Batch, sampled
+from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
@@ -60,6 +63,34 @@ class Pretrained(Hooks):
     """Whether sparse feature columns are weighted by inverse document frequency, relative to its
     mean over columns. Frequencies are counted over the nodes visible in pre-training."""
 
+    device: Device = "auto"
+    """Device of training: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA if PyTorch has a CUDA
+    device. Predictions run on the CPU. CUDA was never tested on hardware."""
+
+    batch: Batch = "auto"
+    """Number of seed nodes of a training step on a sampled subgraph. ``"auto"`` trains on the whole
+    graph at once, unless it has more than ten million edges or does not fit into memory."""
+
+    fan_out: FanOut = 10
+    """Number of neighbours of a node that are sampled at each hop, if training is sampled; -1 for
+    all neighbours."""
+
+    def for_training(self, view: GraphView) -> GraphView:
+        """Return the view to train on, which is sampled if ``batch`` says so.
+
+        Args:
+            view: Visible part of the graph.
+        """
+        return sampled(view, self.batch, self.fan_out, self.seeds.number("neighbours"))
+
+    def for_embedding(self, view: GraphView) -> GraphView:
+        """Return the view to embed labelled nodes with: exact, in batches if training is sampled.
+
+        Args:
+            view: Visible part of the graph.
+        """
+        return sampled(view, self.batch, ALL, 0)
+
     def new_encoder(self, features: int) -> Encoder:
         """Return an encoder with initial weights; override this for another encoder.
 
@@ -91,6 +122,7 @@ class Pretrained(Hooks):
             dropout=self.dropout,
             patience=self.patience,
             max_epochs=self.max_epochs,
+            device=training_device(self.device),
         )
 
     def pretrain(self, encoder: Encoder, view: GraphView, curriculum: Curriculum) -> Tensor:
@@ -104,7 +136,8 @@ class Pretrained(Hooks):
         if self.idf:
             rarity = torch.from_numpy(column_rarity(view))
             encoder.column_weights = rarity / rarity.mean()
-        return self.pretraining(encoder, view, curriculum, self.seeds, self.listener)
+        own = self.for_training(view)
+        return self.pretraining(encoder, own, curriculum, self.seeds, self.listener)
 
 
 @dataclass(kw_only=True)
@@ -123,7 +156,7 @@ class Encoding(Pretrained):
         features = next(iter(self.encoder_.values())).shape[0]
         encoder = self.new_encoder(features)
         if self.idf:
-            encoder.column_weights = torch.ones(features)
+            encoder.column_weights = torch.ones(features, device=CPU)
         encoder.load_state_dict(self.encoder_)
         return encoder
 
@@ -144,7 +177,7 @@ class Encoding(Pretrained):
             labels: Labelled nodes; class indices follow the order of their classes.
         """
         targets = torch.from_numpy(labels.targets(labels.classes))
-        return self.embedding(view, labels.rows()), targets
+        return self.embedding(self.for_embedding(view), labels.rows()), targets
 
 
 @dataclass(kw_only=True)

@@ -24,21 +24,13 @@ class ContractError(NodegraftError, AssertionError):
 
 
 def expect(holds: bool, otherwise: str) -> None:
-    """Raise an error if a condition is false.
-
-    Args:
-        otherwise: Error message.
-    """
+    """Raise an error if a condition is false."""
     if not holds:
         raise ContractError(otherwise)
 
 
 def expect_close(actual: Any, expected: Any, tolerance: float, otherwise: str) -> None:
-    """Raise an error if two arrays differ in shape, or by more than a tolerance.
-
-    Args:
-        otherwise: Error message.
-    """
+    """Raise an error if two arrays differ in shape, or by more than a tolerance."""
     expect(
         actual.shape == expected.shape, f"{otherwise} (shapes {actual.shape} and {expected.shape})"
     )

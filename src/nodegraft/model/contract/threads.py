@@ -1,8 +1,7 @@
 """Check of concurrent readers and a writer: every prediction comes from one committed state."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic, sleep
 
@@ -12,9 +11,6 @@ from nodegraft.graph.keys import Key
 from nodegraft.model.contract.case import Case, expect
 from nodegraft.model.hooks import Capability
 from nodegraft.model.method import Method
-
-Answer = tuple[tuple[str, ...], bytes]
-"""Result of one prediction: class names, and their probabilities as bytes."""
 
 
 def check_readers_beside_a_writer(
@@ -31,86 +27,61 @@ def check_readers_beside_a_writer(
     """
     nodes = case.graph.keys_of(np.arange(0, case.graph.num_nodes, 20))
     model = case.fitted()
-    planned = copy(model)
-    committed = {_names(planned, case, nodes)}
-    shares = {_shares(planned, case, nodes)}
-    started = monotonic()
-    changes = 0
-    for change in _changes(planned, case, most_changes):
-        change.make(planned, case)
-        committed.add(_names(planned, case, nodes))
-        shares.add(_shares(planned, case, nodes))
-        changes += 1
-    pause = max(0.0, seconds - (monotonic() - started)) / max(1, changes)
-    watch = _Watch()
+    changes = _changes(model, case, most_changes)
+    planned, started = copy(model), monotonic()
+    committed: set[object] = {_names(planned, case, nodes), _probabilities(planned, case, nodes)}
+    for name in changes:
+        _change(planned, case, name)
+        committed |= {_names(planned, case, nodes), _probabilities(planned, case, nodes)}
+    pause = max(0.0, seconds - (monotonic() - started)) / max(1, len(changes))
+    ended, predicted, errors = Event(), set[object](), list[str]()
+
+    def read(predict: Callable[[Method, Case, list[Key]], object]) -> None:
+        while not ended.is_set():
+            try:
+                predicted.add(predict(model, case, nodes))
+            except Exception as error:
+                errors.append(repr(error))
+
     threads = [
-        Thread(target=watch.read, args=(model, case, nodes, place % 2)) for place in range(readers)
+        Thread(target=read, args=(_names if place % 2 else _probabilities,))
+        for place in range(readers)
     ]
     for thread in threads:
         thread.start()
     try:
-        for change in _changes(model, case, most_changes):
+        for name in changes:
             sleep(pause)
-            change.make(model, case)
+            _change(model, case, name)
     finally:
         sleep(pause)
-        watch.ended.set()
+        ended.set()
         for thread in threads:
             thread.join()
-    expect(not watch.errors, f"asking while classes change fails: {watch.errors[:1]}")
-    expect(watch.answers > 0, "no reader got a prediction")
-    strange = (watch.names - committed) or (watch.shares - shares)
+    expect(not errors, f"asking while classes change fails: {errors[:1]}")
+    expect(bool(predicted), "no reader got a prediction")
+    strange = predicted - committed
     expect(not strange, f"{len(strange)} predictions match no state that the model had")
 
 
-@dataclass(frozen=True)
-class _Change:
-    add: str = ""
-    remove: str = ""
-
-    def make(self, model: Method, case: Case) -> None:
-        if self.add:
-            model.add_classes(case.graph, {self.add: case.keys(self.add, 3)})
-        else:
-            model.remove_classes([self.remove])
+def _changes(model: Method, case: Case, most: int) -> list[str]:
+    """Return the classes to change; one that is named again is removed, if the method can."""
+    if Capability.REMOVE_CLASSES not in model.capabilities():
+        return list(case.fresh[:most])
+    return [case.fresh[place // 2 % len(case.fresh)] for place in range(most)]
 
 
-def _changes(model: Method, case: Case, most: int) -> Iterator[_Change]:
-    """Yield additions and removals of classes; only additions if the method cannot remove any."""
-    comes_and_goes = Capability.REMOVE_CLASSES in model.capabilities()
-    for place in range(most):
-        if comes_and_goes:
-            name = case.fresh[place // 2 % len(case.fresh)]
-            yield _Change(remove=name) if place % 2 else _Change(add=name)
-        elif place < len(case.fresh):
-            yield _Change(add=case.fresh[place])
-
-
-@dataclass
-class _Watch:
-    """Record of the predictions and errors of the reader threads."""
-
-    ended: Event = field(default_factory=Event)
-    names: set[tuple[str, ...]] = field(default_factory=set)
-    shares: set[bytes] = field(default_factory=set)
-    errors: list[str] = field(default_factory=list)
-    answers: int = 0
-
-    def read(self, model: Method, case: Case, nodes: list[Key], by_name: int) -> None:
-        while not self.ended.is_set():
-            try:
-                if by_name:
-                    self.names.add(_names(model, case, nodes))
-                else:
-                    self.shares.add(_shares(model, case, nodes))
-                self.answers += 1
-            except Exception as error:
-                self.errors.append(repr(error))
+def _change(model: Method, case: Case, name: str) -> None:
+    """Add a class, or remove it if the model has it."""
+    if name in model.classes_:
+        model.remove_classes([name])
+    else:
+        model.add_classes(case.graph, {name: case.keys(name, 3)})
 
 
 def _names(model: Method, case: Case, nodes: list[Key]) -> tuple[str, ...]:
     return tuple(model.predict(case.graph, nodes))
 
 
-def _shares(model: Method, case: Case, nodes: list[Key]) -> bytes:
+def _probabilities(model: Method, case: Case, nodes: list[Key]) -> bytes:
     return model.predict_proba(case.graph, nodes).tobytes()

@@ -7,7 +7,8 @@ from fastapi import Body, Path, Response
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.results.versions import Changed, Comparison, KnownClasses
+from nodegraft.analysis.results.comparisons import Comparison
+from nodegraft.analysis.results.versions import Changed, KnownClasses
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope

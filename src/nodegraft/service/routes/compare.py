@@ -6,7 +6,7 @@ from anyio.to_thread import run_sync
 from fastapi import Query
 
 from nodegraft.analysis.drift import ALARM
-from nodegraft.analysis.results.versions import Diff, Drift
+from nodegraft.analysis.results.comparisons import Diff, Drift
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.tokens import Scope
 from nodegraft.service.dependencies import (

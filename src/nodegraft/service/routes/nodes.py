@@ -7,7 +7,8 @@ import pyarrow as pa
 from fastapi import Query, Response
 from pydantic import Field
 
-from nodegraft.analysis.results.versions import Changed, RowsComparison
+from nodegraft.analysis.results.comparisons import RowsComparison
+from nodegraft.analysis.results.versions import Changed
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import DataError
 from nodegraft.graph.keys import Key

@@ -10,8 +10,8 @@ from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from nodegraft.analysis.prediction_table import Predictions as PredictionTable
 from nodegraft.analysis.predictions import Missing, predict_keys, predict_new_rows
-from nodegraft.analysis.predictions import Predictions as PredictionTable
 from nodegraft.analysis.results.nodes import (
     Explanation,
     Predictions,
@@ -82,11 +82,8 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         raise DataError("Send either `keys` or `rows`.")
     options: tuple[Any, ...] = live.version, request.top, request.min_confidence
     if request.rows is not None:
-        key = service.store.table_options.get("key", "key")
-        rows = request.rows
-        predictions = predict_new_rows(
-            live.state, rows, *options, key=key, coverage=request.coverage
-        )
+        named: dict[str, Any] = {"key": service.store.key_column, "coverage": request.coverage}
+        predictions = predict_new_rows(live.state, request.rows, *options, **named)
     else:
         keys = request.keys or []
         if request.missing != "error":

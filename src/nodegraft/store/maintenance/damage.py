@@ -48,10 +48,6 @@ class DamageRecord:
     files: tuple[str, ...]
     """Paths of damaged files, at most :data:`LISTED`."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "DamageRecord":
         """Return the record from plain JSON."""
@@ -86,12 +82,14 @@ def record_damage(
     record = DamageRecord(now().isoformat(), len(files), tuple(files[:LISTED])) if files else None
     if journal is None:
         if record:
-            _write_file(folder / DAMAGE_FILE, record)
+            path = folder / DAMAGE_FILE
+            path.unlink(missing_ok=True)
+            path.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
         return record
     with journal.connection() as connection:
         before = read_setting(connection, DAMAGE, None)
     if record or before is not None:
-        value = record.to_json() if record else None
+        value = asdict(record) if record else None
         # The transaction is exclusive, because another process may verify at the same time.
         with journal.transaction(alone=True) as connection:
             intent = Intent(author=author, note="nodegraft verify")
@@ -101,26 +99,17 @@ def record_damage(
     return record
 
 
-def _write_file(path: Path, record: DamageRecord) -> None:
-    path.unlink(missing_ok=True)
-    path.write_text(json.dumps(record.to_json(), indent=2) + "\n", encoding="utf-8")
-
-
 def _recorded(folder: Path, journal: Journal) -> DamageRecord | None:
+    path = folder / DAMAGE_FILE
     try:
-        written = (folder / DAMAGE_FILE).read_text(encoding="utf-8")
-        return DamageRecord.from_json(json.loads(written))
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError, KeyError, TypeError):
-        # The record cannot be read. Treat the store as damaged, because the file exists only after
-        # damage was found.
-        return DamageRecord(now().isoformat(), 1, ("its database",))
-    with journal.connection() as connection:
-        value = read_setting(connection, DAMAGE, None)
-    try:
+        if path.exists():
+            return DamageRecord.from_json(json.loads(path.read_text(encoding="utf-8")))
+        with journal.connection() as connection:
+            value = read_setting(connection, DAMAGE, None)
         return None if value is None else DamageRecord.from_json(value)
-    except (KeyError, TypeError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError):
+        # The record cannot be read. Treat the store as damaged, because a record exists only after
+        # damage was found.
         return DamageRecord(now().isoformat(), 1, ("its database",))
 
 

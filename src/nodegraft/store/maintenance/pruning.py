@@ -156,7 +156,7 @@ def sweep(journal: Journal, objects: Objects, abandoned: datetime) -> dict[str, 
         free = _free(objects, versions, pruned_in(connection), abandoned)
         aside = [objects.set_aside(name) for name in free] if objects.are_local else []
     if not objects.are_local:
-        return _removed_in_batches(journal, objects, versions, free)
+        return _delete_in_batches(journal, objects, versions, free)
     for name in aside:
         objects.remove(name)
     return free
@@ -167,21 +167,21 @@ def sweep_all(journal: Journal, objects: Objects) -> dict[str, StoredFile]:
 
     If another process is about to add a version that needs one of the files, it gets an error.
     """
-    abandoned, removed = now(), dict[str, StoredFile]()
+    abandoned, deleted_files = now(), dict[str, StoredFile]()
     for _ in range(SWEEPS):
-        removed |= sweep(journal, objects, abandoned)
+        deleted_files |= sweep(journal, objects, abandoned)
         with journal.connection() as connection:
             versions, pruned = versions_in(connection), pruned_in(connection)
         unused = _free(objects, versions, pruned, abandoned)
         if not unused:
-            return removed
+            return deleted_files
     raise StoreError(
         f"Not all files are deleted: {len(unused)} are left in {objects.place}, as others added "
         "versions meanwhile. Run the purge again."
     )
 
 
-def _removed_in_batches(
+def _delete_in_batches(
     journal: Journal, objects: Objects, versions: Sequence[Version], free: dict[str, StoredFile]
 ) -> dict[str, StoredFile]:
     """Delete files from an object store, in which they cannot be renamed.
@@ -190,15 +190,15 @@ def _removed_in_batches(
     an exclusive transaction. If another process has added a version since the files were chosen,
     the remaining files are left to the next prune.
     """
-    names, removed = list(free), dict[str, StoredFile]()
+    names, deleted_files = list(free), dict[str, StoredFile]()
     for start in range(0, len(names), BATCH):
         with journal.transaction(alone=True) as connection:
             if versions_in(connection) != versions:
                 break
             for name in names[start : start + BATCH]:
                 objects.remove(name)
-                removed[name] = free[name]
-    return removed
+                deleted_files[name] = free[name]
+    return deleted_files
 
 
 def _free(

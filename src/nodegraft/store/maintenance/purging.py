@@ -90,17 +90,17 @@ def _unused(graph: Graph, rows: IntArray) -> NDArray[np.bool_]:
 
 
 def _refitted(model: Method, graph: Graph, labels: StoreLabels, listener: Listener) -> Method:
-    fresh = make_method(model.name, **model.get_params())
+    new_model = make_method(model.name, **model.get_params())
     rows = labels.training_rows(graph)
     if Capability.SET_LABELS not in model.capabilities():
-        return fresh.fit(graph, rows, listener=listener)
+        return new_model.fit(graph, rows, listener=listener)
     # Fit on the classes of the first session and then add the later classes, as in the store's
     # history.
     first = min(labels.sessions.values())
     base = [name for name, session in labels.sessions.items() if session == first]
-    fresh.fit(graph, rows.select(base), listener=listener)
-    fresh.set_labels(graph, rows, labels.sessions, listener=listener)
-    return fresh
+    new_model.fit(graph, rows.select(base), listener=listener)
+    new_model.set_labels(graph, rows, labels.sessions, listener=listener)
+    return new_model
 
 
 def version_without(version: Version, keys: Collection[Key]) -> Version:
@@ -180,32 +180,29 @@ class Purge:
 
     def __init__(self, parts: StoreParts, nodes: Iterable[Key]) -> None:
         self._journal, self._objects, self._states = parts.journal, parts.objects, parts.states
-        self._listener, journal = parts.listener, parts.journal
-        self._keys = frozenset(nodes)
-        self._versions, self._moves = journal.versions(), journal.promotions()
-        self._whole = [
-            version for version in self._versions if version.number not in journal.pruned()
-        ]
+        self._listener, self._keys = parts.listener, frozenset(nodes)
+        self._versions, self._moves = self._journal.versions(), self._journal.promotions()
+        pruned = self._journal.pruned()
+        self._whole = [version for version in self._versions if version.number not in pruned]
 
     def run(self, intent: Intent) -> Purged:
         """Refit the live and the newest version without the nodes, and prune all old versions."""
         self.refuse_unknown()
-        numbers = dict.fromkeys((self._moves[-1].version, self._journal.newest().number))
+        numbers = dict.fromkeys((self._moves[-1].version, self._journal.heads().newest.number))
         versions = [self._refit_version(self._versions[number - 1]) for number in numbers]
         rows = self._rows(versions, intent)
         first, after = rows[0], self._moves[-1].number + 1
-        changes = self._write(
-            rows, Promotion(after, first.number, "promote", first.by, first.note, first.at)
-        )
-        removed = sweep_all(self._journal, self._objects)
+        move = Promotion(after, first.number, "promote", first.by, first.note, first.at)
+        num_changed = self._write(rows, move)
+        deleted_files = sweep_all(self._journal, self._objects)
         erase_free_space(self._journal.engine)
         return Purged(
-            len(self._keys),
-            tuple(row.number for row in rows),
-            first.number,
-            tuple(first.detail["versions"]),
-            changes,
-            len(removed),
+            nodes=len(self._keys),
+            new_versions=tuple(row.number for row in rows),
+            live=first.number,
+            versions=tuple(first.detail["versions"]),
+            rows=num_changed,
+            files=len(deleted_files),
         )
 
     def _rows(self, versions: Sequence[Version], intent: Intent) -> list[Version]:
@@ -225,8 +222,8 @@ class Purge:
             }
             number = last + 1 + place
             row = replace(version, number=number, parent=number - 1, detail=detail, at=at)
-            row = replace(row, by=intent.author_name, note=intent.note)
-            rows.append(note_without(row, self._keys))
+            note = text_without(intent.note, self._keys)
+            rows.append(replace(row, by=intent.author_name, note=note))
         return rows
 
     def _refit_version(self, version: Version) -> Version:
@@ -234,13 +231,13 @@ class Purge:
         before = self._states.get(version.names)
         with self._states.graphs.work_folder() as folder:
             after = state_without(before, self._keys, folder, self._listener)
-            name, graph = self._states.put_graph(after.graph)
-        after = replace(after, graph=graph)
-        names = self._states.put(after, name, self._texts_left(version, before.graph))
+            after = replace(after, graph=self._states.put_graph(after.graph))
+        texts = self._remaining_texts(version, before.graph)
+        names = self._states.put(after, self._states.put_texts(texts))
         measures = diff_measures(compare(before, after))
         return replace(version, action="purge", **vars(names), measures=measures)
 
-    def _texts_left(self, version: Version, graph: Graph) -> NodeTexts | None:
+    def _remaining_texts(self, version: Version, graph: Graph) -> NodeTexts | None:
         if version.texts is None:
             return None
         rows = np.setdiff1d(graph.rows, graph.node_keys.find(list(self._keys)))
@@ -282,9 +279,9 @@ class Purge:
             require_own_place(connection, self._objects)
         unknown = set(self._keys)
         for name in dict.fromkeys(version.graph for version in reversed(self._whole)):
-            listed = list(unknown)
-            places = self._states.graph(name).node_keys.find(listed)
-            unknown = {key for key, place in zip(listed, places, strict=True) if place < 0}
+            keys = list(unknown)
+            places = self._states.graph(name).node_keys.find(keys)
+            unknown = {key for key, place in zip(keys, places, strict=True) if place < 0}
             if not unknown:
                 return
         others = {

@@ -208,17 +208,19 @@ class Verifier:
 
     def _derived(self) -> None:
         """Check the files of the cache; delete damaged ones, which are recomputed when needed."""
-        for place in _folders(self._folder / DERIVED):
-            if place.name.startswith(UNFINISHED):
+        caches = self._folder / DERIVED
+        for path in _files_in(caches):
+            graph, *names = path.relative_to(caches).parts
+            if not names or graph.startswith(UNFINISHED):
                 continue
-            for path in _files_in(place):
-                self._listener.step("verify derived data", self._files, self._files)
-                damaged = _is_damaged_cache(path, place)
-                if damaged is None:
-                    continue
-                self._files += 1
-                if damaged:
-                    self._add(path, "its checksum is wrong", _removed(path, place), blocks=False)
+            self._listener.step("verify derived data", self._files, self._files)
+            damaged = _is_damaged_cache(path, caches / graph)
+            if damaged is None:
+                continue
+            self._files += 1
+            if damaged:
+                advice = _removed(path, caches / graph)
+                self._add(path, "its checksum is wrong", advice, blocks=False)
 
     def _cards(self) -> None:
         for path in _files_in(self._folder / places.CARDS):
@@ -280,13 +282,6 @@ def _stored_arrays(document: dict[str, Any]) -> dict[str, StoredArray]:
         return {}
     growth = {name: StoredArray.from_json(entry) for name, entry in document["growth"].items()}
     return {**Manifest.from_json(document["manifest"]).arrays, **growth}
-
-
-def _folders(place: Path) -> Iterator[Path]:
-    if place.is_dir() and not place.is_symlink():
-        yield from (
-            path for path in sorted(place.iterdir()) if path.is_dir() and not path.is_symlink()
-        )
 
 
 def _files_in(place: Path) -> Iterator[Path]:

@@ -119,10 +119,12 @@ def cache_of(store: Path, graph: str, base: str | None = None) -> FolderCache:
     return FolderCache(store / DERIVED / graph, base=base)
 
 
-def name_of(graph: Graph) -> str | None:
-    """Return the name of the object that stores a graph; None if the graph is not from a store."""
+def stored_name(graph: Graph) -> str:
+    """Return the name of the object that stores a graph of a store."""
     cache = graph._store.array_cache
-    return cache.graph if isinstance(cache, FolderCache) else None
+    if not isinstance(cache, FolderCache):
+        raise TypeError("The graph is not stored: call States.put_graph first.")
+    return cache.graph
 
 
 def clear_caches(store: Path, graphs: Collection[str], abandoned: datetime) -> None:

@@ -24,7 +24,7 @@ from nodegraft.graph.disk.mapped import KIND, LAYERS, Manifest, MappedStore
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.growth_arrays import grown_store, growth_arrays
 from nodegraft.store.objects.derived_cache import DERIVED, UNFINISHED, FolderCache
-from nodegraft.store.objects.objects import Objects, told_as_unwritable
+from nodegraft.store.objects.objects import Objects, convert_write_errors
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.features.recipe import FeatureRecipe
 from nodegraft.tables.storage import pack_graph, unpack_graph
@@ -70,10 +70,10 @@ class GraphObjects:
             if arrays is None:
                 return self.put(save_mapped(graph, folder))
             folder.mkdir(parents=True)
-            written = {name: _write(folder, name, array) for name, array in arrays.items()}
+            stored_arrays = {name: _write(folder, name, array) for name, array in arrays.items()}
             files = {name: folder / f"{name}{SUFFIX}" for name in arrays}
             places = {**parent._store.files, **files}
-            name, graph_on_disk = self._put_mapped(parent._store, written, places, base)
+            name, graph_on_disk = self._put_mapped(parent._store, stored_arrays, places, base)
         # Reuse the caches of the graph in memory, so that the stored graph does not recompute them.
         graph_on_disk.take_over(graph)
         return name, graph_on_disk
@@ -83,7 +83,7 @@ class GraphObjects:
         """Yield a path for a new folder, which is deleted at the end of the context."""
         place = self._place / DERIVED / f"{UNFINISHED}{uuid4().hex}"
         try:
-            with told_as_unwritable(place.parent):
+            with convert_write_errors(place.parent):
                 yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)

@@ -8,10 +8,10 @@ leave unused files, but never a row without its files.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,8 +23,6 @@ from nodegraft.base.errors import StoreError
 from nodegraft.base.files.array_file import StoredArray
 from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.base.files.folder import StoredFile, WriteOnceFolder
-
-Value = TypeVar("Value")
 
 OBJECT_NAME = re.compile("[0-9a-f]{64}")
 """Pattern of an object's name, which is a SHA-256 hash."""
@@ -81,7 +79,7 @@ class Objects:
 
     def put_marker(self, store_id: str) -> str:
         """Write a store's id into the marker file unless the file exists; return the id in it."""
-        with told_as_unwritable(self.place):
+        with convert_write_errors(self.place):
             self._folder.write(MARKER, f"{store_id}\n".encode())
         return self.marker() or store_id
 
@@ -104,8 +102,8 @@ class Objects:
         Args:
             parts: Array name -> file name that :meth:`put_array` or :meth:`put_file` returned.
         """
-        listed = {"arrays": dict(parts), "document": document}
-        return self._write(json.dumps(listed, sort_keys=True, ensure_ascii=False).encode())
+        content_list = {"arrays": dict(parts), "document": document}
+        return self._write(json.dumps(content_list, sort_keys=True, ensure_ascii=False).encode())
 
     def put_file(self, path: Path, stored: StoredArray) -> str:
         """Add an existing array file, by hard link if the file system allows; return its name.
@@ -119,7 +117,7 @@ class Objects:
         """
         header = json.dumps(["array file", stored.to_json()], sort_keys=True)
         name = hashlib.sha256(header.encode()).hexdigest()
-        with told_as_unwritable(self._folder.place):
+        with convert_write_errors(self._folder.place):
             self._folder.adopt(name, path)
         return name
 
@@ -143,17 +141,19 @@ class Objects:
         Args:
             prefix: Read only arrays whose names start with this prefix.
         """
-        parts, document = self._listed(name)
+        parts, document = self._parts_and_document(name)
         some = {part: place for part, place in parts.items() if part.startswith(prefix)}
         return {part: self._array(place) for part, place in some.items()}, document
 
     def document(self, name: str) -> Document:
         """Read the JSON of an object, without its arrays."""
-        return self._listed(name)[1]
+        return self._parts_and_document(name)[1]
 
     def parts(self, name: str) -> dict[str, str]:
         """Return the file name of each array of an object: array name -> file name."""
-        return {part: _object_name(file) for part, file in self._listed(name)[0].items()}
+        return {
+            part: _object_name(file) for part, file in self._parts_and_document(name)[0].items()
+        }
 
     def check(self, name: str, array_files: bool = False) -> None:
         """Raise an error if a file is missing or its checksum is wrong.
@@ -174,7 +174,7 @@ class Objects:
         """Return the names of all files of the given objects, including the objects themselves."""
         files: set[str] = set()
         for name in set(names):
-            files |= {name, *self._listed(name)[0].values()}
+            files |= {name, *self._parts_and_document(name)[0].values()}
         return files
 
     def lacks(self, names: Iterable[str]) -> bool:
@@ -232,7 +232,7 @@ class Objects:
 
     def _write(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        with told_as_unwritable(self._folder.place):
+        with convert_write_errors(self._folder.place):
             self._folder.write(name, content)
         return name
 
@@ -261,23 +261,19 @@ class Objects:
                 "from a backup of the store."
             )
 
-    def _listed(self, name: str) -> tuple[dict[str, str], Document]:
-        def parsed(content: bytes) -> tuple[dict[str, str], Document]:
-            listed = json.loads(content)
-            return dict(listed["arrays"]), dict(listed["document"])
-
-        return _parse(name, parsed, self._read(name))
+    def _parts_and_document(self, name: str) -> tuple[dict[str, str], Document]:
+        with _readable(name):
+            content = json.loads(self._read(name))
+            return dict(content["arrays"]), dict(content["document"])
 
     def _array(self, name: str) -> NDArray[Any]:
-        def parsed(content: bytes) -> NDArray[Any]:
-            array: NDArray[Any] = load(content)["array"]
+        with _readable(name):
+            array: NDArray[Any] = load(self._read(name))["array"]
             return array
-
-        return _parse(name, parsed, self._read(name))
 
 
 @contextmanager
-def told_as_unwritable(place: object) -> Iterator[None]:
+def convert_write_errors(place: object) -> Iterator[None]:
     """Convert an OSError to a StoreError that says that nothing was written."""
     try:
         yield
@@ -301,8 +297,10 @@ def _packed(array: NDArray[Any]) -> bytes:
     return packed
 
 
-def _parse(name: str, read: Callable[[bytes], Value], content: bytes) -> Value:
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Convert errors about the content of an object to a StoreError."""
     try:
-        return read(content)
+        yield
     except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise StoreError(f"Object {name} of the store holds something else: {error}.") from error

@@ -8,7 +8,6 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from uuid import uuid4
 
 from sqlalchemy import Connection, insert
 
@@ -130,15 +129,6 @@ def refuse_links(folder: Path) -> None:
                 f"{place} is a symbolic link, which a store does not follow: replace it by its "
                 f"target. (Objects may be elsewhere: `objects` in {SETTINGS} names their place.)"
             )
-
-
-def claim_place(objects: Objects) -> str:
-    """Write the marker file of a new store into its objects folder; return the store's id.
-
-    Args:
-        objects: The objects folder. A marker file that an interrupted `init` left is reused.
-    """
-    return objects.put_marker(uuid4().hex)
 
 
 def write_store_id(connection: Connection, store_id: str) -> None:

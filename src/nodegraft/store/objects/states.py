@@ -16,7 +16,7 @@ from nodegraft.graph.growth.clearing import Cleared, clear_stale
 from nodegraft.graph.keys import Key
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
-from nodegraft.store.objects.derived_cache import cache_of, name_of
+from nodegraft.store.objects.derived_cache import cache_of, stored_name
 from nodegraft.store.objects.graph_objects import GraphObjects
 from nodegraft.store.objects.objects import Objects
 from nodegraft.tables.node_texts import NodeTexts
@@ -43,30 +43,29 @@ class States:
         self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
         self._states = Memo[State](most=2)
 
-    def put(self, state: State, graph: str, texts: NodeTexts | None = None) -> StateNames:
-        """Write labels, model and texts of a state; return the names of all objects of the state.
+    def put(self, state: State, texts: str | None) -> StateNames:
+        """Write labels and model of a state; return the names of all objects of the state.
 
         Args:
-            graph: Name of its graph's object, which is already stored.
-            texts: Texts of the nodes; None if there are none.
+            state: State whose graph is already stored.
+            texts: Name of the stored texts of its nodes; None if there are none.
         """
         names = StateNames(
-            graph,
+            stored_name(state.graph),
             self._objects.put(*state.labels.state()),
             self._objects.put(*state.model.packed()),
-            None if texts is None else self.put_texts(texts),
+            texts,
         )
         self.hold(state, names)
         return names
 
-    def put_graph(self, graph: Graph, parent: Graph | None = None) -> tuple[str, Graph]:
-        """Write a graph; return the name of its object, and the graph with its cache.
+    def put_graph(self, graph: Graph, parent: Graph | None = None) -> Graph:
+        """Write a graph; return the stored graph with its cache.
 
         Args:
             parent: Graph that it grew from; None if it did not grow.
         """
-        name, stored_graph = self.graphs.put(graph, parent)
-        return name, self._with_cache(name, stored_graph)
+        return self._with_cache(*self.graphs.put(graph, parent))
 
     def _with_cache(self, name: str, graph: Graph) -> Graph:
         return graph.with_array_cache(cache_of(self._place, name, self.graphs.base_of(name)))
@@ -78,26 +77,12 @@ class States:
         """
         if state.graph.is_settled:
             return state
-        return replace(state, graph=self.put_graph(state.graph.settled(), state.graph)[1])
+        return replace(state, graph=self.put_graph(state.graph.settled(), state.graph))
 
-    def put_texts(self, texts: NodeTexts) -> str:
-        """Write texts; return the name of their object."""
-        return self._objects.put(vars(texts), {"kind": "texts", "schema": 1})
-
-    def put_learned(self, state: State, names: StateNames) -> StateNames:
-        """Write labels and model of a state whose graph is already stored; return its object names.
-
-        Args:
-            names: Object names of a version with the same texts.
-        """
-        stored = replace(
-            names,
-            graph=name_of(state.graph) or names.graph,
-            labels=self._objects.put(*state.labels.state()),
-            model=self._objects.put(*state.model.packed()),
-        )
-        self.hold(state, stored)
-        return stored
+    def put_texts(self, texts: NodeTexts | None) -> str | None:
+        """Write texts; return the name of their object, or None if there are no texts."""
+        document = {"kind": "texts", "schema": 1}
+        return None if texts is None else self._objects.put(vars(texts), document)
 
     def hold(self, state: State, names: StateNames) -> None:
         """Add a state that is already stored to the cache."""

@@ -1,7 +1,6 @@
 """Methods of a store that read its versions and change nothing."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,11 @@ from nodegraft.store.parts import StoreParts
 if TYPE_CHECKING:
     from nodegraft.analysis.accuracy import LabelledPredictions
     from nodegraft.analysis.own_labels.comparison import Evaluation
-    from nodegraft.analysis.predictions import Missing, Predictions
+    from nodegraft.analysis.prediction_table import Predictions
+    from nodegraft.analysis.predictions import Missing
     from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.results.comparisons import Shift
     from nodegraft.analysis.results.nodes import NewClass, Suggestion, SuspiciousLabel
-    from nodegraft.analysis.results.versions import Shift
     from nodegraft.analysis.snapshot import State
     from nodegraft.evaluation.confusion import ConfusionMatrix
     from nodegraft.graph.graph import Graph
@@ -44,11 +44,16 @@ class StoreReads:
         """
         return self.parts.journal.version(number)
 
-    @cached_property
+    @property
     def table_options(self) -> dict[str, Any]:
         """Options for reading tables (columns, key type, delimiter), as given to ``init``."""
-        options: dict[str, Any] = self.parts.journal.version(1).detail["tables"]
-        return options
+        return self.parts.table_options
+
+    @property
+    def key_column(self) -> str | dict[str, str]:
+        """Column with the keys in the table of nodes; or a dict: node type -> column."""
+        column: str | dict[str, str] = self.table_options.get("key", "key")
+        return column
 
     def promotions(self) -> Records[Promotion]:
         """Return all promotions, oldest first: which version became live, and when."""
@@ -170,9 +175,9 @@ class StoreReads:
                 raise ParameterError("Give keys of nodes (nodes=…) or rows (rows=…), not both.")
             if missing != "error" or ignore_labels:
                 raise ParameterError("missing and ignore_labels have no effect on rows: omit them.")
-            key = self.table_options.get("key", "key")
-            return predict_new_rows(state, rows, number, *limits, key=key, coverage=coverage)
-        options: dict[str, Any] = {"ignore_labels": ignore_labels, "coverage": coverage}
+            options: dict[str, Any] = {"key": self.key_column, "coverage": coverage}
+            return predict_new_rows(state, rows, number, *limits, **options)
+        options = {"ignore_labels": ignore_labels, "coverage": coverage}
         return predict_keys(state, nodes, number, *limits, missing=missing, **options)
 
     def score(self, labels: "Labels | None" = None, version: int | None = None) -> float:
@@ -210,7 +215,7 @@ class StoreReads:
             min_confidence: Between 0 and 1: predictions with less confidence are withheld and
                 counted separately.
         """
-        return self._labelled(labels, version, min_confidence).confusion_matrix()
+        return self._labelled(labels, version, min_confidence).confusion
 
     def explain(self, node: Key, version: int | None = None) -> dict[str, Any]:
         """Explain the prediction for a node.

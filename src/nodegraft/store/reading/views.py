@@ -1,6 +1,7 @@
 """Notebook views of a store: its summary, tables of classes and labels, and plots."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nodegraft.analysis.version import Version, describe_version
@@ -96,13 +97,13 @@ class StoreViews(StoreReads):
                 row.
             ax: Axes to draw into; None for a new figure.
         """
+        from nodegraft.analysis.rendering.class_plots import confusion_size, draw_confusion
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import confusion_size, draw_confusion
 
         validate_value("most", most, PositiveInt)
         matrix = self._labelled(labels, version).confusion
         size = confusion_size(matrix, most)
-        return draw_on(ax, size, lambda axes: draw_confusion(axes, matrix, most))
+        return draw_on(ax, size, partial(draw_confusion, matrix=matrix, most=most))
 
     def plot_recall(
         self,
@@ -120,13 +121,12 @@ class StoreViews(StoreReads):
             most: Maximum number of classes in the plot.
             ax: Axes to draw into; None for a new figure.
         """
-        from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import draw_recall, recall_size
+        from nodegraft.analysis.rendering import drawing, plots
 
         validate_value("most", most, PositiveInt)
         recalls = self._labelled(labels, version).by_class
-        size = recall_size(recalls, most)
-        return draw_on(ax, size, lambda axes: draw_recall(axes, recalls, most))
+        size = plots.recall_size(recalls, most)
+        return drawing.draw_on(ax, size, lambda axes: plots.draw_recall(axes, recalls, most))
 
     def plot_calibration(
         self,
@@ -142,11 +142,10 @@ class StoreViews(StoreReads):
             version: Number of the version; None for the live version.
             ax: Axes to draw into; None for a new figure.
         """
-        from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import SIZE, draw_calibration
+        from nodegraft.analysis.rendering import drawing, plots
 
         bins = self._labelled(labels, version).calibration
-        return draw_on(ax, SIZE, lambda axes: draw_calibration(axes, bins))
+        return drawing.draw_on(ax, plots.SIZE, lambda axes: plots.draw_calibration(axes, bins))
 
     def plot_history(self, *, ax: "Axes | None" = None) -> "Axes":
         """Plot held-out accuracy by version with 95 % intervals.
@@ -156,8 +155,7 @@ class StoreViews(StoreReads):
         Args:
             ax: Axes to draw into; None for a new figure.
         """
-        from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import SIZE, draw_history
+        from nodegraft.analysis.rendering import drawing, plots
 
         counts = {row.number: row.held_out for row in self.parts.journal.versions()}
         if not any(count.total for count in counts.values()):
@@ -166,7 +164,7 @@ class StoreViews(StoreReads):
                 "out labels where a class has ten or more."
             )
         live = [row.version for row in self.parts.journal.promotions()]
-        return draw_on(ax, SIZE, lambda axes: draw_history(axes, counts, live))
+        return drawing.draw_on(ax, plots.SIZE, lambda axes: plots.draw_history(axes, counts, live))
 
     def plot_learning_curve(
         self,
@@ -182,13 +180,12 @@ class StoreViews(StoreReads):
             version: Number of the version; None for the live version.
             ax: Axes to draw into; None for a new figure.
         """
-        from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import SIZE, draw_learning_curve
+        from nodegraft.analysis.rendering import drawing, plots
 
         counts = {
             point.labels_of_a_class: point.count for point in self.learning_curve(sizes, version)
         }
-        return draw_on(ax, SIZE, lambda axes: draw_learning_curve(axes, counts))
+        return drawing.draw_on(ax, plots.SIZE, lambda axes: plots.draw_learning_curve(axes, counts))
 
     def plot_map(
         self,
@@ -206,13 +203,14 @@ class StoreViews(StoreReads):
             ax: Axes to draw into; None for a new figure.
         """
         from nodegraft.analysis.node_map import coloured_map
+        from nodegraft.analysis.rendering.class_plots import MAP_SIZE, draw_map
         from nodegraft.analysis.rendering.drawing import draw_on
-        from nodegraft.analysis.rendering.plots import MAP_SIZE, draw_map
 
         places, names, first = coloured_map(self.state(version))
         if classes is not None and (unknown := [name for name in classes if name not in first]):
             raise ParameterError(f"classes={unknown} are no classes of this version.")
-        return draw_on(ax, MAP_SIZE, lambda axes: draw_map(axes, places, names, classes or first))
+        draw = partial(draw_map, places=places, classes=names, first=classes or first)
+        return draw_on(ax, MAP_SIZE, draw)
 
     def __repr__(self) -> str:
         return f"Store({str(self.place)!r})"

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from nodegraft.analysis.version import PRUNING, Promotion, Version
@@ -90,20 +90,13 @@ class Journal:
         if number is not None:
             query = query.where(VERSIONS.c.number == number)
         with self.connection() as connection, readable_rows():
-            row = connection.execute(query).mappings().first()
+            versions = _versions(connection, query)
             newest = connection.execute(sa.select(sa.func.max(VERSIONS.c.number))).scalar()
-        if row is None:
+        if not versions:
             if newest is None:
                 raise UnfinishedStoreError
             raise StoreError(f"There is no version {number}: the newest is {newest}.")
-        with readable_rows():
-            return Version(**in_utc(row))
-
-    def newest(self) -> Version:
-        """Return the newest version that is not a prune."""
-        with self.connection() as connection:
-            number = newest_in(connection)
-        return self.version(number)
+        return versions[0]
 
     def heads(self) -> "Heads":
         """Return the live version and the newest one, read in one transaction."""
@@ -119,10 +112,8 @@ class Journal:
         """Return the version that the request with this key made; None if there is none."""
         key_column = sa.literal_column(REQUEST_KEY[self.engine.dialect.name], sa.String)
         with self.connection() as connection, readable_rows():
-            row = (
-                connection.execute(sa.select(VERSIONS).where(key_column == key)).mappings().first()
-            )
-            return None if row is None else Version(**in_utc(row))
+            versions = _versions(connection, sa.select(VERSIONS).where(key_column == key))
+        return versions[0] if versions else None
 
     def promotions(self) -> list[Promotion]:
         """Return all promotions, oldest first; the last one names the live version."""
@@ -205,11 +196,14 @@ def readable_rows() -> Iterator[None]:
         ) from error
 
 
+def _versions(connection: sa.Connection, query: sa.Select[Any]) -> list[Version]:
+    return [Version(**in_utc(row)) for row in connection.execute(query).mappings()]
+
+
 @readable_rows()
 def versions_in(connection: sa.Connection) -> list[Version]:
     """Return all versions, oldest first."""
-    rows = connection.execute(sa.select(VERSIONS).order_by(VERSIONS.c.number)).mappings()
-    return [Version(**in_utc(row)) for row in rows]
+    return _versions(connection, sa.select(VERSIONS).order_by(VERSIONS.c.number))
 
 
 def newest_in(connection: sa.Connection) -> int | None:
@@ -241,8 +235,8 @@ def heads_in(connection: sa.Connection) -> Heads:
     last = sa.select(PROMOTIONS.c.version).order_by(PROMOTIONS.c.number.desc()).limit(1)
     live, newest = connection.execute(last).scalar(), newest_in(connection)
     query = sa.select(VERSIONS).where(VERSIONS.c.number.in_((live, newest)))
-    rows = {row["number"]: row for row in connection.execute(query).mappings()}
-    return Heads(Version(**in_utc(rows[live])), Version(**in_utc(rows[newest])))
+    versions: dict[Any, Version] = {row.number: row for row in _versions(connection, query)}
+    return Heads(versions[live], versions[newest])
 
 
 @readable_rows()
@@ -256,8 +250,7 @@ def promotions_in(connection: sa.Connection) -> list[Promotion]:
 def pruned_in(connection: sa.Connection) -> dict[int, Version]:
     """Return the number of each pruned version -> version of its prune or purge."""
     query = sa.select(VERSIONS).where(VERSIONS.c.action.in_(PRUNING)).order_by(VERSIONS.c.number)
-    rows = connection.execute(query).mappings()
-    pruning = [Version(**in_utc(row)) for row in rows]
+    pruning = _versions(connection, query)
     return {number: version for version in pruning for number in version.detail["versions"]}
 
 
@@ -302,16 +295,19 @@ def refuse_pruned(number: int, pruned: Mapping[int, Version]) -> None:
 
 def in_utc(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Convert a row to a dictionary, with its time ``at`` in UTC."""
-    # SQLite stores no time zone; all stored times are in UTC.
-    at = row["at"]
-    return {**row, "at": at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)}
+    return {**row, "at": as_utc(row["at"])}
+
+
+def as_utc(at: datetime) -> datetime:
+    """Return a stored time in UTC; SQLite stores no time zone, but all stored times are in UTC."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def _conflict_text(journal: Journal, rows: tuple[Version | Promotion, ...]) -> str:
     newest, last = journal.version(), journal.promotions()[-1]
-    newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
-    moved = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
-    if newer or not moved:
+    is_newer = any(isinstance(row, Version) and row.number <= newest.number for row in rows)
+    is_promoted = any(isinstance(row, Promotion) and row.number <= last.number for row in rows)
+    if is_newer or not is_promoted:
         return (
             f"The store has changed meanwhile: version {newest.number} is new ({newest.action} "
             f"by {newest.by}, {newest.at:%Y-%m-%d %H:%M} UTC). Nothing was written; try again."

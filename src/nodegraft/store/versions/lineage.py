@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nodegraft.analysis.results.versions import Diff, HistoryEntry
+from nodegraft.analysis.results.comparisons import Diff
+from nodegraft.analysis.results.versions import HistoryEntry
 from nodegraft.analysis.version import Promotion, Version
 from nodegraft.base.errors import StoreError
 

@@ -118,15 +118,15 @@ def _read(database: sqlite3.Connection, table: str) -> dict[str, Any] | None:
     query = "SELECT value FROM settings WHERE name = ?"
     row = database.execute(query, (PREFIX + table,)).fetchone()
     try:
-        written = None if row is None else json.loads(row[0])
+        digest = None if row is None else json.loads(row[0])
     except (ValueError, TypeError):
         return None
     # Treat a damaged checksum entry as missing.
-    if not isinstance(written, dict) or written.keys() != {"last", "digest"}:
+    if not isinstance(digest, dict) or digest.keys() != {"last", "digest"}:
         return None
-    if type(written["last"]) is not int or not 0 <= written["last"] <= _NEWEST:
+    if type(digest["last"]) is not int or not 0 <= digest["last"] <= _NEWEST:
         return None
-    return written
+    return digest
 
 
 def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> None:
@@ -135,8 +135,8 @@ def _write(database: sqlite3.Connection, table: str, digest: dict[str, Any]) -> 
 
 
 def _tables(database: sqlite3.Connection) -> list[str]:
-    listed = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return [table for table in COVERED if (table,) in listed]
+    names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return [table for table in COVERED if (table,) in names]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

@@ -173,7 +173,7 @@ class Versions:
         """
         last = self.journal.promotions()[-1]
         if self.journal.version(last.version).names not in (parent.names, after):
-            raise CandidateWaitsError(self.journal.newest().number, last.version)
+            raise CandidateWaitsError(self.journal.heads().newest.number, last.version)
         return last
 
     def add(

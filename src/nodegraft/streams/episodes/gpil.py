@@ -52,11 +52,7 @@ class GPIL:
         return tuple(name for name in self.train if name not in self.pseudo_novel)
 
     def episodes(self, generator: np.random.Generator) -> Iterator[Episode]:
-        """Yield an endless sequence of episodes, round after round.
-
-        Args:
-            generator: Random generator for the order of classes and the choice of nodes.
-        """
+        """Yield an endless sequence of episodes, round after round."""
         while True:
             yield from self._round(generator)
 

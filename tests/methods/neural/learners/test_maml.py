@@ -38,8 +38,9 @@ def in_double(batch: LabelledBatch) -> LabelledBatch:
 
 
 def batches() -> tuple[LabelledBatch, LabelledBatch]:
-    view = GRAPH
-    support, query = (LabelledBatch.of(view, part, SUPPORT.classes, 2) for part in (SUPPORT, QUERY))
+    view, encoder = GRAPH, network().encoder
+    parts = (LabelledBatch.of(view, part, SUPPORT.classes, encoder) for part in (SUPPORT, QUERY))
+    support, query = parts
     return in_double(support), in_double(query)
 
 
@@ -124,7 +125,7 @@ def test_the_order_of_classes_makes_no_difference(order: list[str]) -> None:
 def test_the_first_step_moves_the_head_only() -> None:
     learner = network()
     before = {name: value.clone() for name, value in learner.encoder.named_parameters()}
-    batch = LabelledBatch.of(GRAPH, SUPPORT, SUPPORT.classes, 2)
+    batch = LabelledBatch.of(GRAPH, SUPPORT, SUPPORT.classes, learner.encoder)
     weights = learner.adapt(batch, 3, steps=1)
     assert weights.pop(HEAD).abs().max() > 0
     for name, value in weights.items():

@@ -152,11 +152,7 @@ class Dataset(ABC):
         return loaded
 
     def locate(self, root: str | Path | None = None) -> dict[str, Path]:
-        """Return the paths of the raw files by name; an error lists the searched folders.
-
-        Args:
-            root: Folder that holds the data folders, as in :meth:`load`.
-        """
+        """Return the paths of the raw files by name; an error lists the searched folders."""
         top = _data_folder(root)
         looked = [top / folder for folder in self.folders] or [top]
         for folder in looked:
@@ -204,11 +200,7 @@ def load_dataset(name: str, root: str | Path | None = None, **options: Any) -> L
 
 
 def label_folders(root: str | Path | None = None) -> list[Path]:
-    """Return the folders that contain labels: the data folder and the cache folder.
-
-    Args:
-        root: Folder that holds the data folders, as in :func:`load_dataset`.
-    """
+    """Return the folders that contain labels: the data folder and the cache folder."""
     return [_data_folder(root), _cache_folder(None)]
 
 

@@ -107,7 +107,6 @@ def read_rows(path: Path, fields: int) -> Iterator[list[str]]:
 
     Args:
         path: File to read; it must be xz-compressed if its name ends in ``.xz``.
-        fields: Number of fields that each line must have.
     """
     for number, line in enumerate(_lines(path), start=1):
         row = line.rstrip("\n").split("\t")
@@ -150,10 +149,6 @@ def read_counts(texts: Iterable[str], columns: int) -> "csr_array[Any]":
 
     >>> read_counts(["0:2 2:1", ""], 3).toarray().tolist()
     [[2.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
-
-    Args:
-        texts: Text of each node: ``column:count`` pairs, separated by spaces.
-        columns: Number of columns of the matrix.
     """
     # Use arrays: Python lists of some million numbers would need ten times as much memory.
     words, counts, ends = array("q"), array("q"), array("q", [0])
@@ -208,7 +203,6 @@ def read_typed_edges(path: Path, kinds: Mapping[str, bool]) -> Iterator[TypedEdg
     """Yield an edge for each line of a file, which has source, target and edge type.
 
     Args:
-        path: File with tab-separated fields.
         kinds: Allowed edge type -> whether its edges have a direction.
     """
     for source, target, kind in read_rows(path, 3):

@@ -62,9 +62,6 @@ def draw_attention(attention: Attention) -> Figure:
     >>> figure = draw_attention(Attention({"hats": {"p1": 0.3, "p2": 0.7}}, ((("hats",), 1.0),)))
     >>> [label.get_text() for label in figure.subfigs[0].axes[0].get_yticklabels()]
     ['p2', 'p1']
-
-    Args:
-        attention: Attention weights of a model that has learned new classes.
     """
     if not attention.nodes:
         raise ParameterError(

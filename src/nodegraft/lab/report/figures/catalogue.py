@@ -72,9 +72,6 @@ def draw_figures(names: Sequence[str], groups: Groups, styles: Styles) -> dict[s
 
     >>> draw_figures(["curves"], {}, {})
     {'curves': []}
-
-    Args:
-        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     for name in names:
         if name not in FIGURES:

@@ -38,9 +38,6 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
     """Draw accuracy by session, with bands that show 95 % intervals.
 
     The best grey line is also labelled if it ends above a line with a style.
-
-    Args:
-        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     lines = {}
     for name, own in runs.items():
@@ -63,11 +60,7 @@ def draw_curves(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
 
 def draw_risk_coverage(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw the error rate in the last session over the share of nodes with a prediction.
-
-    Args:
-        styles: Styles of highlighted methods by name; other methods are thin and grey.
-    """
+    """Draw the error rate in the last session over the share of nodes with a prediction."""
     errors = {name: error_by_coverage(own) for name, own in runs.items()}
     lines = {name: Line([*own], [*own.values()]) for name, own in errors.items()}
     figure, axes = panel(
@@ -91,7 +84,6 @@ def draw_ways_shots(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
 
     Args:
         runs: Run records on the dataset by method; method names may end in a setting.
-        styles: Styles of highlighted methods by name; other methods are thin and grey.
     """
     methods: dict[str, list[groups.Record]] = {}
     for name, own in runs.items():
@@ -163,10 +155,6 @@ def usual_size(runs: Sequence[groups.Record], varied: str, fixed: str) -> int:
     >>> runs = [{"setting": {"ways": w, "shots": s}} for w, s in ((3, 1), (3, 5), (5, 5))]
     >>> usual_size(runs, "shots", "ways")
     3
-
-    Args:
-        varied: Size that differs between runs: "ways" or "shots".
-        fixed: Size that is fixed: "shots" or "ways".
     """
     pairs = groups.unique((run["setting"][fixed], run["setting"][varied]) for run in runs)
     ((size, _),) = Counter(size for size, _ in pairs).most_common(1)

@@ -29,11 +29,7 @@ LARGE_ROW, LARGE_MARGIN = 0.42, 1.05
 
 
 def draw_pareto(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw accuracy over seconds per session, with a line along the Pareto frontier.
-
-    Args:
-        styles: Styles of highlighted methods by name; other methods are grey.
-    """
+    """Draw accuracy over seconds per session, with a line along the Pareto frontier."""
     points = {
         name: (groups.median_seconds(own)[1], 100 * groups.mean(own)) for name, own in runs.items()
     }
@@ -74,9 +70,6 @@ def frontier(points: Points) -> list[str]:
 
     >>> frontier({"slow": (2.0, 60.0), "fast": (1.0, 50.0), "bad": (2.0, 40.0)})
     ['fast', 'slow']
-
-    Args:
-        points: Seconds per session and last accuracy in percent, by method.
     """
     best, front = float("-inf"), []
     for name in sorted(points, key=lambda name: (points[name][0], -points[name][1])):
@@ -108,11 +101,7 @@ def effects(runs: Runs) -> tuple[str, dict[str, Estimate]]:
 
 
 def draw_effects(dataset: str, runs: Runs, styles: Styles) -> list[Picture]:
-    """Draw each method's difference to the best method; return no figure for a single method.
-
-    Args:
-        styles: Styles of highlighted methods by name; other methods are grey.
-    """
+    """Draw each method's difference to the best method; return no figure for a single method."""
     best, others = effects(runs)
     if not others:
         return []

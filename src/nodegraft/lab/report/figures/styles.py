@@ -76,7 +76,6 @@ def assign_styles(highlighted: Iterable[Sequence[str]], first: Sequence[str] = (
     [0, 1, 2]
 
     Args:
-        highlighted: Names of the highlighted methods of each section.
         first: Methods that get the first styles, such as the winner, in this order.
     """
     counts = Counter(chain.from_iterable(highlighted))
@@ -104,8 +103,6 @@ def styles_of_section(styles: Styles, groups: Groups, variants: Collection[str] 
     [0, 1]
 
     Args:
-        styles: Styles of the whole report; see assign_styles().
-        groups: Run records of the section, grouped by group().
         variants: Names of entries that are variants of one method, not separate methods.
     """
     merged = merge_settings(groups)

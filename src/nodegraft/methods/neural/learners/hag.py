@@ -15,6 +15,7 @@ from nodegraft.methods.neural.attention import (
     class_weights,
     task_weights,
 )
+from nodegraft.methods.neural.device import to_tensor
 from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.learner import EpisodeLoss
 from nodegraft.methods.neural.learners.prototypes import (
@@ -99,7 +100,7 @@ class HAGNetwork(WeightedPrototypeLearner):
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Return the cross-entropy of the queries, weighted by task-level attention."""
         embedded = self.embed_episode(view, episode)
-        targets = torch.from_numpy(episode.targets)
+        targets = to_tensor(episode.targets, embedded.queries.device)
         loss, shares = self.weighted_loss(embedded.prototypes, embedded.scores, targets)
         return HAGLoss(loss, embedded.node_weights, shares)
 
@@ -113,7 +114,7 @@ class HAGNetwork(WeightedPrototypeLearner):
             scores: Scores of the queries: nodes x classes.
             targets: Class index of each query.
         """
-        shares = torch.zeros(len(tasks))
+        shares = scores.new_zeros(len(tasks))
         if self.options.tla != "off":
             shares = self.weigh_tasks(tasks)
             if self.options.tla_goal == "large-loss":

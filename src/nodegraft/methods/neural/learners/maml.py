@@ -14,6 +14,7 @@ from nodegraft.base.seeds import Seeds
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import device_of, to_tensor
 from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
 from nodegraft.methods.neural.losses import balanced_cross_entropy
@@ -61,16 +62,18 @@ class LabelledBatch:
 
     @classmethod
     def of(
-        cls, view: GraphView, labelled: NodeLabels, columns: tuple[str, ...], hops: int
+        cls, view: GraphView, labelled: NodeLabels, columns: tuple[str, ...], encoder: Encoder
     ) -> "LabelledBatch":
         """Create a batch; the neighbourhood is extracted once for all gradient steps.
 
         Args:
             columns: Names of all classes, in the order of class indices.
+            encoder: Encoder that embeds the batch; the tensors are on its device.
         """
-        neighbourhood, positions = view.around(labelled.rows(), hops)
-        targets = torch.from_numpy(labelled.targets(columns))
-        return cls(neighbourhood, torch.from_numpy(positions), targets)
+        neighbourhood, positions = view.around(labelled.rows(), encoder.hops)
+        device = device_of(encoder)
+        targets = to_tensor(labelled.targets(columns), device)
+        return cls(neighbourhood, to_tensor(positions, device), targets)
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class MAML(Learner[AdaptedModel]):
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Return the loss of the queries after adaptation to the supports."""
         support, query = (
-            LabelledBatch.of(view, part, episode.classes, self.encoder.hops)
+            LabelledBatch.of(view, part, episode.classes, self.encoder)
             for part in (episode.support, episode.query)
         )
         return EpisodeLoss(self.query_loss(support, query, len(episode.classes)))
@@ -135,7 +138,7 @@ class MAML(Learner[AdaptedModel]):
             supports = sample_per_class(support, self.inner_loop.base_shots, draws)
         else:
             supports = memory.supports | support
-        batch = LabelledBatch.of(view, supports, supports.classes, self.encoder.hops)
+        batch = LabelledBatch.of(view, supports, supports.classes, self.encoder)
         weights = self.adapt(batch, len(supports), self.inner_loop.test_steps)
         return AdaptedModel(supports, {name: value.detach() for name, value in weights.items()})
 

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural import attention
+from nodegraft.methods.neural.batches import seed_batches
+from nodegraft.methods.neural.device import CPU, device_of, to_tensor
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
 from nodegraft.methods.neural.prototypes import class_means, cosines, squared_distances
@@ -32,8 +34,9 @@ class PrototypeLearner(Learner[Tensor]):
         Args:
             few_shot: Whether the classes have few labels; has no effect on plain means.
         """
-        targets = torch.from_numpy(support.targets(support.classes))
-        return class_means(self.embed(view, support.rows()), targets, len(support))
+        vectors = self.embed(view, support.rows())
+        targets = to_tensor(support.targets(support.classes), vectors.device)
+        return class_means(vectors, targets, len(support))
 
     def learn(self, view: GraphView, support: NodeLabels, memory: Tensor | None) -> Tensor:
         """Return the prototypes of earlier classes, followed by those of the new classes."""
@@ -79,7 +82,7 @@ class NodeAttentionLoss(EpisodeLoss):
     @torch.no_grad()
     def metrics(self) -> dict[str, float]:
         """Return the relative spread of the support weights; 0 means equal weights."""
-        nodes = torch.cat(self.node_weights) if self.node_weights else torch.zeros(0)
+        nodes = torch.cat(self.node_weights) if self.node_weights else self.loss.new_zeros(0)
         return {"node_spread": relative_spread(nodes)}
 
 
@@ -123,16 +126,17 @@ class WeightedPrototypeLearner(PrototypeLearner):
         Without attention, all supports of a class have equal weight.
         """
         if not self.uses_attention(few_shot=True):
-            counts = torch.tensor([rows.size for rows in support.values()])
+            sizes = [rows.size for rows in support.values()]
+            counts = torch.tensor(sizes, device=device_of(self))
             return (1 / counts).repeat_interleave(counts)
         hops = self.node_attention.layers.hops
         raw = embed_rows(self.node_attention, view, support.rows(), hops)
         return self._normalised(view, support, raw)
 
     def _normalised(self, view: GraphView, support: NodeLabels, raw: Tensor) -> Tensor:
-        degrees = torch.from_numpy(view.degrees(support.rows()).astype(np.float32))
+        degrees = to_tensor(view.degrees(support.rows()).astype(np.float32), raw.device)
         adjusted = attention.adjust_for_centrality(raw, degrees, self.options.centrality)
-        targets = torch.from_numpy(support.targets(support.classes))
+        targets = to_tensor(support.targets(support.classes), raw.device)
         if self.options.nla_normalise == "session":
             return attention.softmax_within(adjusted, torch.zeros_like(targets), 1)
         return attention.softmax_within(adjusted, targets, len(support))
@@ -140,7 +144,8 @@ class WeightedPrototypeLearner(PrototypeLearner):
     def loss(self, view: GraphView, episode: Episode) -> EpisodeLoss:
         """Return the cross-entropy of the queries, from distances to all prototypes."""
         embedded = self.embed_episode(view, episode)
-        loss = F.cross_entropy(embedded.scores, torch.from_numpy(episode.targets))
+        targets = to_tensor(episode.targets, embedded.queries.device)
+        loss = F.cross_entropy(embedded.scores, targets)
         return NodeAttentionLoss(loss, embedded.node_weights)
 
     def embed_episode(self, view: GraphView, episode: Episode) -> "EpisodeEmbeddings":
@@ -161,24 +166,30 @@ class WeightedPrototypeLearner(PrototypeLearner):
         # for the attention would cost more than it saves.
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
-        neighbourhood, inside = view.around(np.concatenate(parts), self.encoder.hops)
-        *supported, queried = torch.split(torch.from_numpy(inside), [part.size for part in parts])
-        embeddings = self.encoder(neighbourhood, dropout, self._noise)
         attended = [self.uses_attention(few) for few in few_shot]
-        raw = self.node_attention(neighbourhood) if any(attended) else embeddings.new_zeros(0)
+        batches = []
+        for rows in seed_batches(view, np.concatenate(parts)):
+            neighbourhood, inside = view.around(rows, self.encoder.hops)
+            embeddings = self.encoder(neighbourhood, dropout, self._noise)
+            places = to_tensor(inside, embeddings.device)
+            raw = self.node_attention(neighbourhood) if any(attended) else embeddings[:, 0]
+            batches.append((embeddings[places], raw[places]))
+        sizes = [part.size for part in parts]
+        *supported, queried = torch.split(torch.cat([some for some, _ in batches]), sizes)
+        scores = torch.split(torch.cat([some for _, some in batches]), sizes)
         prototypes: list[Tensor] = []
         node_weights: list[Tensor] = []
-        for task, places, uses_attention in zip(tasks, supported, attended, strict=True):
-            targets = torch.from_numpy(task.targets(task.classes))
-            if uses_attention:
-                weights = self._normalised(view, task, raw[places])
+        for task, vectors, score, uses in zip(
+            tasks, supported, scores[: len(tasks)], attended, strict=True
+        ):
+            targets = to_tensor(task.targets(task.classes), vectors.device)
+            if uses:
+                weights = self._normalised(view, task, score)
                 node_weights.append(weights)
-                prototypes.append(
-                    attention.weighted_means(embeddings[places], weights, targets, len(task))
-                )
+                prototypes.append(attention.weighted_means(vectors, weights, targets, len(task)))
             else:
-                prototypes.append(class_means(embeddings[places], targets, len(task)))
-        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), embeddings[queried])
+                prototypes.append(class_means(vectors, targets, len(task)))
+        return EpisodeEmbeddings(tuple(prototypes), tuple(node_weights), queried)
 
 
 @dataclass(frozen=True)
@@ -231,9 +242,9 @@ class PrototypeAttention(nn.Module):
 
     def __init__(self, size: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.query = nn.Parameter(torch.empty(size, size))
-        self.key = nn.Parameter(torch.empty(size, size))
-        self.value = nn.Parameter(torch.zeros(size, size))
+        self.query = nn.Parameter(torch.empty(size, size, device=CPU))
+        self.key = nn.Parameter(torch.empty(size, size, device=CPU))
+        self.value = nn.Parameter(torch.zeros(size, size, device=CPU))
         for weight in (self.query, self.key):
             nn.init.xavier_uniform_(weight, generator=generator)
 
@@ -272,7 +283,7 @@ class EvolvedClassifier(PrototypeLearner):
         """Return the cross-entropy of the queries over the classes of all tasks."""
         means = self.learn(view, episode.support, None)
         scores = self.score(view, episode.query.rows(), means)
-        return EpisodeLoss(F.cross_entropy(scores, torch.from_numpy(episode.targets)))
+        return EpisodeLoss(F.cross_entropy(scores, to_tensor(episode.targets, scores.device)))
 
     def score(self, view: GraphView, rows: NDArray[np.int64], memory: Tensor) -> Tensor:
         """Return the cosine with each adapted prototype, times the temperature."""
