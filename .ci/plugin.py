@@ -1,49 +1,33 @@
-"""Holds the method of CONTRIBUTING.md, installed as a package of its own, against the contract.
+"""Installs examples/plugin as a stranger would, and runs its tests: contract and leaks.
 
 Run by the Python of an environment in which nodegraft is installed as a wheel, nothing else.
 """
 
-import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-PROJECT = """
-[build-system]
-requires = ["setuptools>=77"]
-build-backend = "setuptools.build_meta"
+PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
 
-[project]
-name = "text-mean"
-version = "1.0"
-
-[project.entry-points."nodegraft.methods"]
-text-mean = "text_mean"
-
-[tool.setuptools]
-py-modules = ["text_mean"]
-"""
-
-CHECKS = """
-from nodegraft.evaluation.checks import check_no_leaks
-from nodegraft.model.checks import check_method
-for name in (*check_method("text-mean"), *check_no_leaks("text-mean")):
-    print("ok ", name)
+TESTS = """
+import test_text_mean
+for name, test in vars(test_text_mean).items():
+    if name.startswith("test_"):
+        test()
+        print("ok ", name)
 """
 
 
 def main() -> None:
-    """Install it for a moment, check it, take it away."""
-    recipes = re.findall(r"```python\n(.*?)```", Path(sys.argv[1]).read_text(), re.DOTALL)
-    (source,) = (recipe for recipe in recipes if "(Method)" in recipe)
+    """Install the package, run its tests and uninstall it."""
     with TemporaryDirectory() as folder:
-        Path(folder, "text_mean.py").write_text(source)
-        Path(folder, "pyproject.toml").write_text(PROJECT)
+        package = shutil.copytree(PLUGIN, Path(folder, "plugin"))  # pip writes beside the sources
         pip = [sys.executable, "-m", "pip"]
-        subprocess.run([*pip, "install", "-qq", "--no-deps", folder], check=True)
+        subprocess.run([*pip, "install", "-qq", "--no-deps", package], check=True)
         try:
-            subprocess.run([sys.executable, "-c", CHECKS], check=True, cwd=folder)
+            subprocess.run([sys.executable, "-c", TESTS], check=True, cwd=package)
         finally:
             subprocess.run([*pip, "uninstall", "-qqy", "text-mean"], check=True)
 
