@@ -80,7 +80,7 @@ def _modules() -> Iterator[ModuleType]:
 
 def _of_class(cls: type, is_public: bool) -> Iterator[Parameter]:
     owner = f"{cls.__module__}.{cls.__qualname__}"
-    told = _told(inspect.getdoc(cls) if "__doc__" in vars(cls) else "")
+    told = _told(inspect.getdoc(cls) if "__doc__" in vars(cls) else "") | _told_by_options(cls)
     if dataclasses.is_dataclass(cls):
         own = [one for one in dataclasses.fields(cls) if one.name in _annotated(cls)]
         texts = _texts_below_fields(cls)

@@ -1,3 +1,4 @@
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,20 @@ from nodegraft.base import errors
 def test_an_error_is_a_sentence_for_the_user(error: Exception, sentence: str) -> None:
     assert sentence in str(error)
     assert isinstance(error, errors.NodegraftError)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.TablesError("Column 'x' is missing: name it.", "Column 'x' is missing."),
+        errors.SimilarNameError("Hats", "hats"),
+        errors.UnknownNodeError(["a"], 3, "integer"),
+        errors.CandidateWaitsError(2, 1),
+        errors.GateError(["Accuracy drops."], "Add labels."),
+        errors.MissingExtraError("Flying needs an extra."),
+    ],
+)
+def test_an_error_survives_the_way_to_another_process(error: errors.NodegraftError) -> None:
+    other = copy(error)  # By the same method as pickle.
+    assert type(other) is type(error)
+    assert (str(other), vars(other)) == (str(error), vars(error))

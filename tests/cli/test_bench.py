@@ -11,7 +11,7 @@ from nodegraft.evaluation.sealed.isolation import Isolation
 from nodegraft.lab.benchmark.archive import Archive
 from nodegraft.lab.benchmark.job import Estimates
 from nodegraft.lab.runners.local import JobEnded, JobStarted
-from tests.cli.test_commands import call, invoke
+from tests.cli.test_commands import invoke
 from tests.lab.runners.runs import job
 
 SUITE = """
@@ -36,8 +36,8 @@ def test_bench_runs_what_is_left_and_table_shows_it(places: tuple[str, str]) -> 
     assert early.exit_code == 2
     assert "2 of 2 jobs have no record" in early.stderr
     assert "2 jobs to run" in invoke("lab", "bench", suite, "--out", runs, "--dry-run").stdout
-    done = call("lab", "bench", suite, "--out", runs, "--workers", "2")
-    assert done.returncode == 0, done.stderr
+    done = invoke("lab", "bench", suite, "--out", runs, "--workers", "2")
+    assert done.exit_code == 0, done.stderr
     assert "2/2 sgc-mean on synthetic" in done.stderr
     assert "0 jobs to run, 2 of 2 done" in invoke("lab", "bench", suite, "--out", runs).stdout
     assert "| synthetic | sgc-mean |" in invoke("lab", "table", suite, "--runs", runs).stdout

@@ -35,8 +35,8 @@ def invoke(*arguments: str) -> Result:
 
 
 def test_run_shows_sessions_and_ends_with_the_numbers(tmp_path: Path) -> None:
-    done = call("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
+    done = invoke("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.stderr
     for wanted in ("A0", "last session", "average", "PD", "RPD", "harmonic mean", "record:"):
         assert wanted in done.stdout
     (place,) = tmp_path.glob("*.json")
@@ -44,18 +44,8 @@ def test_run_shows_sessions_and_ends_with_the_numbers(tmp_path: Path) -> None:
 
 
 def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
-    arguments = (
-        "lab",
-        "run",
-        *SMALL,
-        "--method",
-        "sgc-mean",
-        "--seed",
-        "3",
-        "--out",
-        str(tmp_path),
-    )
-    done = call(*arguments, "--set", "hops=1", "--json")
+    told = ("--method", "sgc-mean", "--seed", "3", "--set", "hops=1", "--out", str(tmp_path))
+    done = call("lab", "run", *SMALL, *told, "--json")
     found = json.loads(done.stdout)
     document = found["record"]
     assert (document["seed"], document["parameters"]["hops"]) == (3, 1)
@@ -68,9 +58,9 @@ def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
 
 def test_the_leaky_protocol_says_so_everywhere(tmp_path: Path) -> None:
     arguments = ("lab", "run", *SMALL, "--method", "sgc-mean", "--out", str(tmp_path))
-    done = call(*arguments, "--protocol", "published", "--json")
+    done = invoke(*arguments, "--protocol", "published", "--json")
     assert "leaky" in json.loads(done.stdout)["record"]["protocol"]
-    shown = call(*arguments[:-1], str(tmp_path / "again"), "--protocol", "published")
+    shown = invoke(*arguments[:-1], str(tmp_path / "again"), "--protocol", "published")
     assert "leaky" in shown.stdout
 
 
@@ -190,7 +180,7 @@ def test_help_needs_no_torch() -> None:
 
 
 def test_check_holds_a_method_against_the_contract() -> None:
-    done = invoke("lab", "check", "text-only")
+    done = invoke("lab", "check", "text-only", "--nodes", "200")
     assert done.exit_code == 0, done.stderr
     assert "ok  rows may come in any order" in done.stdout
     assert "ok  independent of query labels" in done.stdout

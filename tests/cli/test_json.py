@@ -13,12 +13,13 @@ from pyarrow import csv, parquet
 from typer.core import TyperGroup
 from typer.testing import CliRunner, Result
 
-from nodegraft.analysis.results import nodes, versions
+from nodegraft.analysis.results import comparisons, nodes, versions
 from nodegraft.analysis.results.result import described_fields, parts_of
 from nodegraft.cli.app import app
 from nodegraft.service.app import application
 from nodegraft.service.settings import Settings
 from tests.cli.test_bench import SUITE
+from tests.cli.test_commands import SMALL
 from tests.cli.test_wrong_inputs import INIT, made, tables
 from tests.store.small import made as small_store
 
@@ -29,7 +30,6 @@ NO_RESULT = {"serve"}
 
 SEARCH = 'method = "sgc-mean"\ndatasets = ["synthetic"]\nseeds = [0]\ntrials = 1\n'
 SEARCH += 'arrival = "with-class"\n[space]\nhops = [0, 1]\n'
-BENCH = "lab bench suite.toml"
 RENAME = "rename shop hats caps"
 MOVE = "move shop hats --parent wear"
 BUILD = f"build nodes.parquet edges.parquet --out graph {' '.join(INIT[:6])} --text text"
@@ -74,15 +74,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "purge": ("purge shop hats1 --yes",),
     "migrate": ("migrate shop",),
     "doctor": ("doctor shop",),
-    "lab run": ("lab run --dataset synthetic --method sgc-mean",),
-    "lab bench": (BENCH,),
-    "lab results": (BENCH, "lab results"),
-    "lab matrix": ("lab run --dataset synthetic --method sgc-mean --out one", "lab matrix one"),
-    "lab compact": (BENCH, "lab compact"),
-    "lab table": (BENCH, "lab table suite.toml"),
-    "lab report": (BENCH, "lab report runs --out page --suites suite.toml"),
+    "lab run": (" ".join(["lab run --method sgc-mean", *SMALL]),),
+    "lab bench": ("lab bench suite.toml --out new",),
+    "lab results": ("lab results",),
+    "lab matrix": ("lab matrix --run RUN",),
+    "lab compact": ("lab compact",),
+    "lab table": ("lab table suite.toml",),
+    "lab report": ("lab report runs --out page --suites suite.toml",),
     "lab tune": ("lab tune search.toml",),
-    "lab check": ("lab check text-only",),
+    "lab check": ("lab check text-only --nodes 200",),
     "lab map": ("lab map --dataset synthetic --method sgc-mean --out maps",),
     "lab info": ("lab info synthetic",),
     "lab methods": ("lab methods",),
@@ -108,12 +108,23 @@ def call(line: str) -> Result:
     return done
 
 
+@pytest.fixture(scope="module")
+def shared(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store, its tables, a suite with its records, and a search."""
+    folder = tmp_path_factory.mktemp("shared")
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    (folder / "suite.toml").write_text(SUITE)
+    (folder / "search.toml").write_text(SEARCH)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        call("lab bench suite.toml")
+    return folder
+
+
 @pytest.fixture
-def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store, its tables, a suite and a search, in the working folder."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "suite.toml").write_text(SUITE)
-    (tmp_path / "search.toml").write_text(SEARCH)
+def folder(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, of one's own, in the working folder."""
+    shutil.copytree(shared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -153,7 +164,8 @@ def test_json_is_alone_and_described(name: str, folder: Path) -> None:
     *before, line = EXAMPLES[name]
     for earlier in before:
         call(earlier)
-    document = json.loads(call(f"{line} --json").stdout)
+    run = min(Path("runs").glob("*.json")).stem
+    document = json.loads(call(f"{line.replace('RUN', run)} --json").stdout)
     results = commands()[name].callback.results
     problems = [undescribed(document, result) for result in results]
     assert min(problems, key=len) == []
@@ -210,10 +222,11 @@ def test_nothing_is_cut_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_results_are_those_of_http() -> None:
     models = application(Settings(Path("store"))).openapi()["components"]["schemas"]
-    shared = [name for name in vars(nodes) | vars(versions) if name in models]
+    results = vars(comparisons) | vars(nodes) | vars(versions)
+    shared = [name for name in results if name in models]
     assert len(shared) > 12
     for name in shared:
-        described = described_fields(getattr(nodes, name, None) or getattr(versions, name))
+        described = described_fields(results[name])
         fields_of_http = models[name]["properties"]
         assert {field: own["description"] for field, own in fields_of_http.items()} == described
         assert "Args:" not in models[name]["description"]

@@ -48,6 +48,10 @@ def test_a_store_from_the_command_line() -> None:
     write("today.csv", {"sku": ["p60"], "cart": ["c4"]})
     grown = run("grow store --nodes new.csv --edges product:in:cart=today.csv --promote")
     assert "1 node added, 1 edge added" in grown
+    synced = run("sync store --nodes product=products.csv --dry-run")
+    assert "Nodes: 0 added, 1 of 76 removed, 0 with changed features." in synced
+    write("asked.csv", {"sku": ["p0", "p1"]})
+    assert "predictions for 2 nodes" in run("predict store --table asked.csv --csv asked_out.csv")
     run("predict store --all --csv out.csv")
     assert len(Path("out.csv").read_text().splitlines()) == 62
     assert "both linked to" in run("explain store p60 --version 2")

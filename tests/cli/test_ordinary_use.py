@@ -33,7 +33,6 @@ TOPICS = {
 }
 EACH = 60
 KNOWN, NEW = ("browser", "database", "editor", "game"), "music"
-TRUNCATED = 36
 
 
 def key(place: int) -> str:
@@ -81,7 +80,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "edges.csv", ("source", "target"), [(one, other) for one, other in sorted(pairs)]
     )
     write(folder / "labels.csv", ("id", "label"), labels)
-    write(folder / "truncated.csv", ("id", "text"), nodes[:TRUNCATED])
     tables = [
         part
         for name in ("nodes", "edges", "labels")
@@ -90,28 +88,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = done("init", folder / "store", *tables, "--key", "id", "--text", "text")
     assert "World: open." in said
     return folder
-
-
-def test_a_truncated_export_is_refused_and_nothing_changes(archive: Path) -> None:
-    store = archive / "store"
-    with ng.Store.open(store) as opened_store:
-        before = opened_store.history()
-    said = refused("sync", store, "--nodes", archive / "truncated.csv", "--promote")
-    assert f"{5 * EACH - TRUNCATED} of {5 * EACH} nodes" in said
-    assert "--override" in said
-    dry = done("sync", store, "--nodes", archive / "truncated.csv", "--dry-run")
-    assert f"{5 * EACH - TRUNCATED}" in dry
-    with ng.Store.open(store) as opened_store:
-        assert opened_store.history() == before
-        assert opened_store.live == 1
-
-
-def test_edges_stay_where_only_nodes_are_synced(archive: Path) -> None:
-    with ng.Store.open(archive / "store") as store:
-        edges = store.graph(1).num_edges
-        seen = store.preview_sync(archive / "nodes.csv")
-    assert (seen.changes.edges_removed, seen.changes.edges_added) == (0, 0)
-    assert edges > 0
 
 
 def test_keys_keep_their_zeros_and_a_number_is_another_key(archive: Path) -> None:

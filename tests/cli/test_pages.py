@@ -50,7 +50,7 @@ class Start:
 
 
 STARTS = {
-    "README.md": Start(tables=True, records="results"),
+    "README.md": Start(tables=True),
     "docs/index.md": Start(tables=True),
     "docs/explanation/confidence.md": Start(FIRST_STORE, tables=True, after="docs/index.md"),
     "docs/explanation/hag-meta.md": Start(tables=True, results=True),

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from nodegraft.analysis.results.nodes import NewClass
 from nodegraft.cli.app import app
-from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
+from nodegraft.cli.render.explanation import explanation_lines
 from nodegraft.cli.render.inspect import new_class_lines
 from nodegraft.cli.render.values import likely
 from nodegraft.methods.graft import Graft
@@ -141,7 +141,7 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
     }
     console = Console(width=80)
     with console.capture() as seen:
-        console.print(explanation_lines(ExplainedNode("a", "boot", None), told))
+        console.print(explanation_lines("a", "boot", None, told))
     words = " ".join(seen.get().split())
     assert words.startswith("a is predicted to be cap, the only class there is. Confidence 40 %: ")
     assert "probability 100 % × known 40 %. It probably belongs to no known class: 60 %." in words
@@ -149,7 +149,7 @@ def test_a_node_is_explained_where_there_is_one_class_only() -> None:
 
     told["world"] = "closed"
     with console.capture() as seen:
-        console.print(explanation_lines(ExplainedNode("a", "boot", None), told))
+        console.print(explanation_lines("a", "boot", None, told))
     assert "belongs to no known class" not in " ".join(seen.get().split())
 
 

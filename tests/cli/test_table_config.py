@@ -73,6 +73,11 @@ def test_later_tables_may_have_other_columns(folder: Path) -> None:
     assert "nodegraft.toml: key." in said
     with Store.open(folder / "store") as store:
         assert store.graph().keys_of([24]) == ["q1"]
+    predict = ("predict", folder / "store", "--version=2", "--table", later / "more.csv")
+    said = call(*predict)
+    assert "nodegraft.toml: key." in said
+    assert "unknown key" not in said
+    assert "has no column 'key'" in call(*predict, "--key=key", code=2)
     call("sync", folder / "store", "--nodes", folder / "nodes.csv", "--edges", folder / "edges.csv")
 
 

@@ -20,12 +20,13 @@ import pytest
 import torch
 from sqlalchemy.engine.default import DefaultDialect
 
+from nodegraft.analysis.results.maintenance import Migration
 from nodegraft.base.errors import StoreError
 from nodegraft.base.files.folder import WriteOnceFolder
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
-from nodegraft.store.versions.migration import Migration, migrated, require_current
+from nodegraft.store.versions.migration import migrated, require_current
 from tests.slow_suite import slow
 from tests.store.small import add_later_revision, made
 

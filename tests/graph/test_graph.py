@@ -249,6 +249,7 @@ def test_graphs_views_and_labels_say_what_they_hold() -> None:
         (np.array([0, 1]), r"shape \(2,\)"),
         ([[0, 1, 2], [1, 2, 0]], r"a pair of node keys, not \[0, 1, 2\]"),
         (["ab"], "a pair of node keys, not 'ab'"),
+        ([None], "a pair of node keys, not None"),
     ],
 )
 def test_edges_that_are_no_pairs_are_refused(edges: Any, message: str) -> None:

@@ -61,6 +61,8 @@ def test_membership_is_told_one_by_one() -> None:
         ([1.0, 2.0], "all text or all integers"),
         ([True, False], "all text or all integers"),
         ([2**63], r"below 2\*\*63"),
+        ([(1, 2)], "not lists"),
+        ([[1], [2, 3]], "not lists"),
     ],
 )
 def test_keys_that_name_no_node_are_refused(keys: Sequence[Any], message: str) -> None:

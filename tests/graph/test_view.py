@@ -353,7 +353,7 @@ def test_a_graph_that_does_not_fit_is_not_trained_on_whole(
 ) -> None:
     graph = random_graph()
     monkeypatch.setattr(view_module, "available_bytes", lambda: 1000)
-    with pytest.raises(GraphTooLargeError, match=r"would take about .* GB .* batch=1024"):
+    with pytest.raises(GraphTooLargeError, match=r"would take about .* GB .*batch=1024"):
         graph.full_batch(2)
     assert graph.propagated(np.array([0]), 1)[1].shape == (1, 7)
     monkeypatch.setattr(view_module, "available_bytes", lambda: None)

@@ -160,8 +160,11 @@ def test_everybody_can_use_500_classes(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.emulate_media(reduced_motion="reduce")
     page.emulate_media(color_scheme="dark")
-    assert found_faults(page) == []
     assert not page.evaluate(WIDER_THAN_THE_WINDOW)
+    # All rows look alike: in this window some of them are enough.
+    page.get_by_label("Filter").fill("33")
+    assert found_faults(page) == []
+    page.get_by_label("Filter").fill("")
     # Headers are not broken inside of a word.
     lines = "([cell]) => cell.offsetHeight / parseFloat(getComputedStyle(cell).lineHeight)"
     assert page.locator("#classes .sort", has_text="accuracy").evaluate_all(lines) < 2

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from nodegraft.base.errors import ParameterError
-from nodegraft.client import AsyncClient, Client, ServiceError, tables
+from nodegraft.client import AsyncClient, Client, ServiceError
+from nodegraft.client import client as clients
 from nodegraft.client.calls import Call
-from nodegraft.client.client import outcome
 from nodegraft.service.auth import limits
 from nodegraft.store.store import Store
 from tests.service.running import Running, free_port, running
@@ -85,7 +85,7 @@ def test_every_route_of_the_client(service: Running) -> None:
 
 
 def test_a_table_has_the_values_of_json(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_KEYS", 2)
+    monkeypatch.setattr(clients, "MAX_KEYS", 2)
     keys = [*HATS, "shoes7", "hats0", "nobody"]
     with Client(url(service)) as client:
         rows = client.predict(keys, top=2, coverage=0.9)["predictions"]
@@ -109,7 +109,7 @@ def test_a_table_has_the_values_of_json(service: Running, monkeypatch: pytest.Mo
 
 
 def test_client_and_service_have_the_same_limit() -> None:
-    assert tables.MAX_KEYS == limits.MAX_KEYS
+    assert clients.MAX_KEYS == limits.MAX_KEYS
 
 
 def test_the_rows_of_a_table_are_of_one_version() -> None:
@@ -121,7 +121,7 @@ def test_the_rows_of_a_table_are_of_one_version() -> None:
             fields = {b"nodegraft": b'{"model_version": 3}'}
             return pa.table({"node": call.body["keys"]}).replace_schema_metadata(fields)  # type: ignore[index]
 
-    keys = [str(number) for number in range(2 * tables.MAX_KEYS + 1)]
+    keys = [str(number) for number in range(2 * clients.MAX_KEYS + 1)]
     assert Offline("http://nowhere").predict_table(keys)["node"].to_pylist() == keys
     assert [call.query["version"] for call in sent] == ["live", 3, 3]
 
@@ -136,8 +136,8 @@ def test_integer_and_text_keys_are_joined() -> None:
             return pa.table({"node": column}).replace_schema_metadata(fields)
 
     client = Offline("http://nowhere")
-    found = client.predict_table([1] * tables.MAX_KEYS + [2, "zz"])["node"].to_pylist()
-    assert found == ["1"] * tables.MAX_KEYS + ["2", "zz"]
+    found = client.predict_table([1] * clients.MAX_KEYS + [2, "zz"])["node"].to_pylist()
+    assert found == ["1"] * clients.MAX_KEYS + ["2", "zz"]
     with pytest.raises(ParameterError, match="give at least one"):
         client.predict_table([])
 
@@ -211,26 +211,26 @@ def test_nobody_listens() -> None:
 
 def test_waits_as_long_as_the_service_asks() -> None:
     busy = httpx2.Response(503, headers={"Retry-After": "7"}, json=_error("stopping"))
-    assert outcome(Call("GET", "/"), busy, 1, 3) == 7.0
+    assert clients.outcome(Call("GET", "/"), busy, 1, 3) == 7.0
     with pytest.raises(ServiceError, match="what happened"):
-        outcome(Call("GET", "/"), busy, 3, 3)
+        clients.outcome(Call("GET", "/"), busy, 3, 3)
     not_started = httpx2.Response(503, json=_error("writer_not_started"))
-    assert isinstance(outcome(Call("POST", "/"), not_started, 1, 3), float)
+    assert isinstance(clients.outcome(Call("POST", "/"), not_started, 1, 3), float)
 
 
 @pytest.mark.parametrize("code", ["job_timeout", "out_of_memory", "writer_died"])
 def test_a_change_that_would_fail_again_is_not_sent_again(code: str) -> None:
     with pytest.raises(ServiceError) as caught:
-        outcome(Call("POST", "/"), httpx2.Response(503, json=_error(code)), 1, 3)
+        clients.outcome(Call("POST", "/"), httpx2.Response(503, json=_error(code)), 1, 3)
     assert caught.value.code == code
 
 
 def test_a_proxy_that_answers_itself() -> None:
     with pytest.raises(ServiceError, match="check the URL"):
-        outcome(Call("GET", "/"), httpx2.Response(404, text="<html>nothing here"), 1, 3)
+        clients.outcome(Call("GET", "/"), httpx2.Response(404, text="<html>nothing here"), 1, 3)
     for page in ("<html>Sign in</html>", "[1]"):
         with pytest.raises(ServiceError, match="check the URL") as caught:
-            outcome(Call("GET", "/"), httpx2.Response(200, text=page), 1, 3)
+            clients.outcome(Call("GET", "/"), httpx2.Response(200, text=page), 1, 3)
         assert caught.value.code == "not_nodegraft"
     garbled = httpx2.MockTransport(lambda _: _garbled())
     with Client("http://x", transport=garbled, attempts=1) as client, pytest.raises(ServiceError):

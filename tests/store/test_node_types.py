@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.base.errors import DataError, GateError, ParameterError, StoreError
+from nodegraft.base.errors import DataError, GateError, ParameterError
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.read import Tables, read_tables
@@ -73,8 +73,14 @@ def test_grow_by_type_and_by_one_table(store: Store) -> None:
 
 
 def test_sync_takes_tables_of_all_types(store: Store) -> None:
-    with pytest.raises(StoreError, match="give the tables of edges, too"):
-        store.sync(nodes())
+    before = store.graph()
+    store.sync(nodes(59), intent=PROMOTE)
+    after = store.graph()
+    assert set(before.keys_of(before.rows)) - set(after.keys_of(after.rows)) == {"p59"}
+    (lost,) = before.degrees(before.rows_of(["p59"]))
+    assert after.edge_counts["product:in:cart"] == before.edge_counts["product:in:cart"] - lost
+    assert after.degrees(after.rows_of(["cart:c0"])) == before.degrees(before.rows_of(["cart:c0"]))
+    store.sync(nodes(), edges(), intent=PROMOTE)
     with pytest.raises(ParameterError, match="made from tables of the node types"):
         store.sync(nodes()["product"], False)
     with pytest.raises(GateError):

@@ -24,6 +24,7 @@ from studies import (
     published,
     record_file,
     refitting,
+    sampled_training,
     scale,
     searches,
     seeds,
@@ -67,6 +68,12 @@ PAGES_OF_STUDIES: list[tuple[str, Callable[[], str]]] = [
         lambda: text_encoders.page(read(text_encoders.RECORDS)),
     ),
     ("scale-measured.md", lambda: scale.page_text(read(scale.RECORDS))),
+    (
+        "sampled-training-measured.md",
+        lambda: sampled_training.page_text(
+            read(sampled_training.STREAMS), read(sampled_training.STEPS)
+        ),
+    ),
     ("sizes-measured.md", lambda: sizes.table_page(read(sizes.RECORDS))),
 ]
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from nodegraft.base.errors import ClassNameError, NodegraftError
+from nodegraft.base.errors import ClassNameError, NodegraftError, ParameterError
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keyed_labels import labels_from_numbers
 from nodegraft.graph.labels import NodeLabels
@@ -129,3 +129,12 @@ def test_a_class_without_nodes_and_a_share_of_nothing_are_refused() -> None:
     for share in (0.0, 1.0):
         with pytest.raises(NodegraftError, match="share"):
             hold_out({"hats": ["a"]}, share)
+
+
+def test_the_name_of_a_column_is_text() -> None:
+    graph, labels = Graph(["a"], np.ones((1, 1))), {"key": ["a"], "label": ["hats"]}
+    column: Any = ["key"]
+    with pytest.raises(ParameterError, match="key must be text"):
+        read_labels(labels, graph, key=column)
+    with pytest.raises(ParameterError, match="label must be text"):
+        read_labels(labels, graph, label=column)

@@ -114,6 +114,7 @@ def test_one_type_gives_the_graph_of_one_table() -> None:
         (NODES, EDGES, {"edge_weight": "tims"}, "No edge table has the column 'tims'"),
         (products(), EDGES, {}, "need node tables by type"),
         (products(), None, {"features": ()}, "is for node tables by type"),
+        (NODES, EDGES, {"key": ["sku"]}, "key must be text or a table"),
         ({"a b": products()}, None, {"key": "sku", "features": ()}, "is a word without blanks"),
     ],
 )  # fmt: skip

@@ -22,39 +22,27 @@ ALARM = 0.1
 
 
 @dataclass(frozen=True)
-class ClassCount:
-    """Number of predictions of one class."""
-
-    predicted: int
-    """Number of sampled nodes whose predicted class is this class."""
-
-    uncertain: int | None
-    """Number of them with confidence below :data:`CONFIDENT`; None if not calibrated."""
-
-
-@dataclass(frozen=True)
 class PredictionCounts:
     """Prediction counts by class for a sample of nodes."""
 
     sampled: int
     """Number of sampled nodes. A small graph is not sampled: all its nodes count."""
 
-    classes: dict[str, ClassCount]
-    """Class name -> number of its predictions."""
+    predicted: Counter[str]
+    """Class -> number of sampled nodes that are predicted to be of this class."""
+
+    uncertain: Counter[str] | None
+    """Class -> number of them with confidence below :data:`CONFIDENT`; None if not calibrated."""
 
 
 def count_predictions(state: State) -> PredictionCounts:
     """Count predictions by class for a sample of nodes, which is selected by key hash."""
     rows = state.graph.sampled(SAMPLE, state.graph.rows[:0])
     predictions = state.predict(rows)
-    uncertain = predictions.confidence < CONFIDENT
-    calibrated = Capability.CALIBRATED in state.model.capabilities()
-    members = {name: predictions.classes == name for name in state.labels}
-    classes = {
-        name: ClassCount(int(own.sum()), int((own & uncertain).sum()) if calibrated else None)
-        for name, own in members.items()
-    }
-    return PredictionCounts(int(rows.size), classes)
+    uncertain = None
+    if Capability.CALIBRATED in state.model.capabilities():
+        uncertain = Counter(predictions.classes[predictions.confidence < CONFIDENT].tolist())
+    return PredictionCounts(int(rows.size), Counter(predictions.classes.tolist()), uncertain)
 
 
 def shifts(before: State, after: State) -> list[Shift]:

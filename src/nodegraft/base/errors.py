@@ -1,9 +1,11 @@
 """Exceptions of nodegraft, with messages for users."""
 
+import copyreg
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 
 class NodegraftError(Exception):
@@ -17,6 +19,10 @@ class NodegraftError(Exception):
 
     what_happened: str = ""
     """Message without advice, for callers that add their own; empty if there is no advice."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default, pickle would pass the message to the constructor, whose arguments may differ.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class DataError(NodegraftError):
@@ -91,9 +97,6 @@ class SealedMethodError(NodegraftError):
         self.method, self.finding = method, finding
         super().__init__(f"Sealed method {method}: {finding}")
 
-    def __reduce__(self) -> tuple[type["SealedMethodError"], tuple[str, str]]:
-        return type(self), (self.method, self.finding)
-
 
 class ClassNameError(NodegraftError):
     """Class name that is already used, unknown, invalid, or has no usable nodes."""
@@ -121,11 +124,6 @@ class SimilarNameError(ClassNameError):
             f"{self.what_happened} Use {other!r}; or, if these are two classes, give "
             "force_name=True (--force-name)."
         )
-
-    def __reduce__(self) -> tuple[type["SimilarNameError"], tuple[str, str]]:
-        # Return the constructor arguments, because by default pickle would pass the message
-        # instead.
-        return type(self), (self.name, self.other)
 
 
 class CheckpointError(NodegraftError):
@@ -236,11 +234,6 @@ class NoCandidateError(StoreError):
             "version equals it."
         )
 
-    def __reduce__(self) -> tuple[type["NoCandidateError"], tuple[int]]:
-        # Return the constructor arguments, because by default pickle would pass the message
-        # instead.
-        return type(self), (self.live,)
-
 
 class CandidateWaitsError(StoreError):
     """Change with promotion that would also promote an unreviewed candidate version.
@@ -262,11 +255,6 @@ class CandidateWaitsError(StoreError):
             f"{self.what_happened} Promote it with store.promote(), discard it with "
             "store.discard(), or omit promote=True to add the change to it."
         )
-
-    def __reduce__(self) -> tuple[type["CandidateWaitsError"], tuple[int, int]]:
-        # Return the constructor arguments, because by default pickle would pass the message
-        # instead.
-        return type(self), (self.candidate, self.live)
 
 
 class GateError(StoreError):

@@ -37,9 +37,6 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], note: str)
 
     >>> table_html(["<a>"], [[1]], "1 row").count("&lt;a&gt;")
     1
-
-    Args:
-        rows: List of cell values for each row; numbers are right-aligned.
     """
     names = "".join(f"<th scope='col'>{escape(shown(name))}</th>" for name in head)
     lines = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)

@@ -7,10 +7,10 @@ import typer
 from typer.core import TyperGroup
 
 from nodegraft.cli.commands import (
-    audit,
     build,
     data,
     doctor,
+    inspect,
     maintenance,
     predict,
     serve,
@@ -52,7 +52,7 @@ PANELS = {
     "Data": data.COMMANDS | build.COMMANDS,
     "Teach": teach.COMMANDS,
     "Versions": versions.COMMANDS,
-    "Predict and inspect": predict.COMMANDS | audit.COMMANDS,
+    "Predict and inspect": predict.COMMANDS | inspect.COMMANDS,
     "Serve": serve.COMMANDS,
     "Maintenance": maintenance.COMMANDS | doctor.COMMANDS,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.comparisons import Comparison, RowsComparison
+from nodegraft.analysis.results.comparisons import Comparison
 from nodegraft.base.errors import DataError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.problems import Problems
@@ -18,7 +18,6 @@ from nodegraft.cli.render.versions import (
     preview_lines,
     refit_advice,
     refit_line,
-    table_preview_lines,
     version_line,
     warning_lines,
 )
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.version import Version
     from nodegraft.store.store import Store
-    from nodegraft.store.table_changes import TablePreview
 
 DRY_RUN = "Dry run: nothing was changed."
 
@@ -90,19 +88,6 @@ def make_version(
     with open_store(place, terminal) as store:
         terminal.stage("making the new version")
         return new_version(store, make(store))
-
-
-def preview_tables(
-    place: Path, compare: "Callable[[Store], TablePreview]", terminal: Terminal
-) -> Output[RowsComparison]:
-    """Return the result of a dry run: how new tables would change a store."""
-    with open_store(place, terminal) as store:
-        terminal.stage("comparing tables")
-        preview = compare(store)
-        examples = preview.predictions.examples if preview.predictions else ()
-        texts = store.texts([flip.node for flip in examples])
-        value = preview.result(store.version())
-        return Output(value, (table_preview_lines(preview, texts), DRY_RUN))
 
 
 def new_version(store: "Store", version: "Version") -> Output[NewVersion]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
 KEY = "key"
 """Default name of the column with node keys."""
 
-INTENT_FIELDS = ("note", "override", "promote")
-
-
-class KeyTypes(StrEnum):
-    """Possible types of node keys."""
-
-    TEXT = "text"
-    INTEGER = "integer"
-
 
 # Options for stores and versions
 
@@ -32,60 +22,32 @@ StorePlace = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of the
 By = Annotated[
     str | None, typer.Option(help="Author of the change; by default the logged-in user.")
 ]
-Note = Annotated[str, typer.Option(help="Reason for the change, stored in the history.")]
-Override = Annotated[
-    str,
-    typer.Option(metavar="REASON", help="Apply the change although held-out accuracy drops."),
-]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
-]
-Promote = Annotated[
-    bool,
-    typer.Option(
-        "--promote", help="Make the new version live at once, unless held-out accuracy drops."
-    ),
 ]
 VersionNumber = Annotated[
     int | None,
     typer.Argument(metavar="[VERSION]", help="Version number; by default the newest version."),
 ]
 LiveVersion = Annotated[
-    int | None,
-    typer.Option("--version", help="Version number; by default the live version."),
+    int | None, typer.Option(help="Version number; by default the live version.")
 ]
 NewestVersion = Annotated[
-    int | None,
-    typer.Option("--version", help="Version number; by default the newest version."),
+    int | None, typer.Option(help="Version number; by default the newest version.")
 ]
 
 # Options for classes and labels
 
-ClassName = Annotated[str | None, typer.Option("--class", help="Class name.")]
 ClassNames = Annotated[list[str], typer.Argument(metavar="CLASS...", help="Class names.")]
-NodeKeys = Annotated[
-    str | None, typer.Option("--nodes", help="Node keys, separated by commas: p17,p20,p33.")
-]
-LabelTable = Annotated[
-    str | None,
-    typer.Option(
-        "--labels", help="Table of node keys and class names, instead of --class and --nodes."
-    ),
-]
 ParentName = Annotated[
     str | None,
-    typer.Option(
-        "--parent", help="Parent in the class tree: a class, a group or the name of a new group."
-    ),
+    typer.Option(help="Parent in the class tree: a class, a group or the name of a new group."),
 ]
 ClassTable = Annotated[
     str | None,
     typer.Option("--classes", help="Table of the class tree: columns class and parent."),
 ]
-LabelKeyColumn = Annotated[
-    str, typer.Option("--key", "--label-key", help="Column with the node key, in the table.")
-]
-LabelColumn = Annotated[str, typer.Option("--label", help="Column with the class name.")]
+LabelColumn = Annotated[str, typer.Option(help="Column with the class name.")]
 ForceName = Annotated[
     bool,
     typer.Option(
@@ -96,31 +58,19 @@ ForceName = Annotated[
 
 # Tables of nodes and edges
 
-NodeTable = Annotated[
-    str | None,
-    typer.Option(
-        "--nodes", help="Table of nodes: a file, URL, folder or glob of .parquet, or URL#QUERY."
-    ),
-]
-EdgeTable = Annotated[
-    str | None,
-    typer.Option(
-        "--edges", help="Table of edges: a file, URL, folder or glob of .parquet, or URL#QUERY."
-    ),
-]
+TABLE = "a file, URL, folder or glob of .parquet, or URL#QUERY."
+NodeTable = Annotated[str | None, typer.Option(help=f"Table of nodes: {TABLE}")]
 NodeTables = Annotated[
     list[str] | None,
     typer.Option(
-        "--nodes",
         metavar="[TYPE=]TABLE",
-        help="Table of nodes: a file, URL, folder or glob of .parquet, or URL#QUERY. For several "
-        "node types, repeat TYPE=TABLE; the first type is classified.",
+        help=f"Table of nodes: {TABLE} For several node types, repeat TYPE=TABLE; the first type "
+        "is classified.",
     ),
 ]
 EdgeTables = Annotated[
     list[str] | None,
     typer.Option(
-        "--edges",
         metavar="[TYPE=]TABLE",
         help="Table of edges, as for nodes. For several node types, repeat "
         "user:bought:product=TABLE.",
@@ -129,83 +79,25 @@ EdgeTables = Annotated[
 Repair = Annotated[
     bool, typer.Option("--repair", help="Correct or drop invalid rows instead of refusing them.")
 ]
-KeyColumn = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--key",
-        metavar="[TYPE=]COLUMN",
-        help="Column with the node key; 'key' by default. Repeat TYPE=COLUMN for several types.",
-    ),
-]
-KeyType = Annotated[
-    KeyTypes | None,
-    typer.Option(
-        "--key-type",
-        help="Type of all node keys; by default that of the tables: keys in CSV files are integers "
-        "only if all are, without leading zeros.",
-    ),
-]
-TextColumns = Annotated[
-    list[str] | None, typer.Option("--text", help="Column of text, or a glob: 'text_*'.")
-]
-NumberColumns = Annotated[
-    list[str] | None, typer.Option("--features", help="Column of numbers, or a glob: 'e*'.")
-]
-NoFeatures = Annotated[
-    bool, typer.Option("--no-features", help="Use no features: predict from edges alone.")
-]
-CategoryColumns = Annotated[
-    list[str] | None,
-    typer.Option("--categories", help="Column with few different values, or a glob."),
-]
-MinDocuments = Annotated[
-    int, typer.Option("--min-documents", help="Ignore words that occur in fewer texts.")
-]
+TextColumns = Annotated[list[str] | None, typer.Option(help="Column of text, or a glob: 'text_*'.")]
+TypeColumn = Annotated[str | None, typer.Option("--type", help="Column with the edge type.")]
 TextEncoders = Annotated[
     list[str] | None,
     typer.Option(
-        "--encoder",
         help="Text encoder: tfidf (default), wordllama, model2vec:NAME, "
         "sentence-transformers:NAME, fastembed:NAME or an entry point. Repeat it to join the "
         "features of several.",
     ),
 ]
-SourceColumn = Annotated[
-    str, typer.Option("--source", "--source-key", help="Column with the source node's key.")
-]
-TargetColumn = Annotated[
-    str, typer.Option("--target", "--target-key", help="Column with the target node's key.")
-]
-TypeColumn = Annotated[str | None, typer.Option("--type", help="Column with the edge type.")]
-WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column with the edge weight.")]
-Directed = Annotated[
-    bool, typer.Option("--directed/--no-directed", help="Distinguish source and target of edges.")
-]
-DirectedTypes = Annotated[
-    str | None,
-    typer.Option(
-        "--directed-types", help="Edge types that are directed, separated by commas: cites,needs."
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter", help="Column separator of CSV files; by default detected from the header."
-    ),
-]
 
 # Options for methods, datasets and clusters
 
-MethodName = Annotated[
-    str, typer.Option("--method", help="Method; list them with: nodegraft lab methods.")
-]
+MethodName = Annotated[str, typer.Option(help="Method; list them with: nodegraft lab methods.")]
 MethodSettings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method."),
 ]
-DatasetName = Annotated[
-    str, typer.Option("--dataset", help="Dataset; list them with: nodegraft lab datasets.")
-]
+DatasetName = Annotated[str, typer.Option(help="Dataset; list them with: nodegraft lab datasets.")]
 DatasetSettings = Annotated[
     list[str] | None,
     typer.Option("--dataset-set", metavar="NAME=VALUE", help="Set an option of the dataset."),
@@ -214,84 +106,75 @@ DataRoot = Annotated[
     Path | None,
     typer.Option("--data", help="Folder with the data folders (or set NODEGRAFT_DATA)."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Random seed of the split and of the method.")]
+Seed = Annotated[int, typer.Option(help="Random seed of the split and of the method.")]
 RecordFolder = Annotated[str, typer.Argument(help="Folder or URL of run records.")]
 SuiteFile = Annotated[Path, typer.Argument(help="TOML file of a suite; see experiments/.")]
 RayAddress = Annotated[
     str | None,
     typer.Option(
-        "--ray",
         metavar="ADDRESS",
         help="Run on this Ray cluster; 'local' starts one here with --workers CPUs.",
     ),
 ]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of worker processes.")]
+Workers = Annotated[int, typer.Option(min=1, help="Number of worker processes.")]
 
 
 @dataclass(frozen=True)
 class AuthorOptions:
     """Options for the author of a change and the reason for it."""
 
-    note: Note = ""
-    """Reason for the change."""
-
+    note: Annotated[str, typer.Option(help="Reason for the change, stored in the history.")] = ""
     by: By = None
-    """Author of the change; None for the logged-in user."""
 
     @property
     def intent(self) -> "Intent":
         """Author, reason and other options as an `Intent`, which the store needs."""
         from nodegraft.store.intent import Intent
 
-        values = {name: value for name, value in vars(self).items() if name in INTENT_FIELDS}
-        return Intent(author=self.by, **values)
+        values = {name: value for name, value in vars(self).items() if name != "dry_run"}
+        return Intent(author=values.pop("by"), **values)
 
 
 @dataclass(frozen=True)
 class ChangeOptions(AuthorOptions):
     """Options of all commands that make a version."""
 
-    promote: Promote = False
-    """Whether to make the new version live immediately."""
+    promote: Annotated[
+        bool,
+        typer.Option(
+            "--promote", help="Make the new version live at once, unless held-out accuracy drops."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)
-class GatedOptions(ChangeOptions):
-    """Options of all commands whose change the quality gate can refuse."""
-
-    override: Override = ""
-    """Reason to apply the change although held-out accuracy drops."""
-
-
-@dataclass(frozen=True)
-class EditOptions(GatedOptions):
+class EditOptions(ChangeOptions):
     """Options of all commands that edit classes or labels."""
 
+    override: Annotated[
+        str,
+        typer.Option(metavar="REASON", help="Apply the change although held-out accuracy drops."),
+    ] = ""
     dry_run: DryRun = False
-    """Whether to show the effect of the change without making it."""
 
 
 @dataclass(frozen=True)
 class LabelOptions:
     """Options for labels: either a class name and node keys, or a table of labels."""
 
-    name: ClassName = None
-    """Class name."""
-
-    nodes: NodeKeys = None
-    """Node keys of the class, separated by commas."""
-
-    labels: LabelTable = None
-    """Table with node keys and class names."""
-
-    key: LabelKeyColumn = "key"
-    """Column with the node key."""
-
+    name: Annotated[str | None, typer.Option("--class", help="Class name.")] = None
+    nodes: Annotated[
+        str | None, typer.Option(help="Node keys, separated by commas: p17,p20,p33.")
+    ] = None
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Table of node keys and class names, instead of --class and --nodes."),
+    ] = None
+    key: Annotated[
+        str, typer.Option("--key", "--label-key", help="Column with the node key, in the table.")
+    ] = "key"
     label: LabelColumn = "label"
-    """Column with the class name."""
-
     repair: Repair = False
-    """Whether to correct or drop invalid rows of the table."""
 
 
 @dataclass(frozen=True)
@@ -299,49 +182,54 @@ class TableOptions:
     """Options for reading tables of nodes and edges."""
 
     text: TextColumns = None
-    """Columns with text."""
-
-    features: NumberColumns = None
-    """Columns with numbers."""
-
-    no_features: NoFeatures = False
-    """Whether to ignore all feature columns."""
-
-    categories: CategoryColumns = None
-    """Columns with categories, which have few different values."""
-
+    features: Annotated[
+        list[str] | None, typer.Option(help="Column of numbers, or a glob: 'e*'.")
+    ] = None
+    no_features: Annotated[
+        bool, typer.Option("--no-features", help="Use no features: predict from edges alone.")
+    ] = False
+    categories: Annotated[
+        list[str] | None, typer.Option(help="Column with few different values, or a glob.")
+    ] = None
     encoder: TextEncoders = None
-    """Names of text encoders; None for TF-IDF."""
-
-    min_documents: MinDocuments = 3
-    """A word is ignored if fewer texts than this number contain it."""
-
-    key: KeyColumn = None
-    """Column with the node key, or TYPE=COLUMN for several node types; None for `key`."""
-
-    key_type: KeyType = None
-    """Type of node keys; None for the type in the tables."""
-
-    source: SourceColumn = "source"
-    """Column with the source node's key."""
-
-    target: TargetColumn = "target"
-    """Column with the target node's key."""
-
+    min_documents: Annotated[int, typer.Option(help="Ignore words that occur in fewer texts.")] = 3
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[TYPE=]COLUMN",
+            help="Column with the node key; 'key' by default. Repeat TYPE=COLUMN for several "
+            "types.",
+        ),
+    ] = None
+    key_type: Annotated[
+        Literal["text", "integer"] | None,
+        typer.Option(
+            help="Type of all node keys; by default that of the tables: keys in CSV files are "
+            "integers only if all are, without leading zeros."
+        ),
+    ] = None
+    source: Annotated[
+        str, typer.Option("--source", "--source-key", help="Column with the source node's key.")
+    ] = "source"
+    target: Annotated[
+        str, typer.Option("--target", "--target-key", help="Column with the target node's key.")
+    ] = "target"
     edge_type: TypeColumn = None
-    """Column with the edge type."""
-
-    edge_weight: WeightColumn = None
-    """Column with the edge weight."""
-
-    directed: Directed = False
-    """Whether all edges are directed."""
-
-    directed_types: DirectedTypes = None
-    """Edge types that are directed, separated by commas."""
-
-    delimiter: Delimiter = None
-    """Column separator of CSV files; None to detect it."""
+    edge_weight: Annotated[
+        str | None, typer.Option("--weight", help="Column with the edge weight.")
+    ] = None
+    directed: Annotated[
+        bool,
+        typer.Option("--directed/--no-directed", help="Distinguish source and target of edges."),
+    ] = False
+    directed_types: Annotated[
+        str | None,
+        typer.Option(help="Edge types that are directed, separated by commas: cites,needs."),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="Column separator of CSV files; by default detected from the header."),
+    ] = None
 
 
 def by_node_type(values: Sequence[str], option: str, what: str) -> Any:
@@ -380,9 +268,9 @@ def given_tables(values: list[str] | None, option: str) -> Any:
 
 def files_in(tables: Any) -> list[str]:
     """Return the files of :func:`given_tables`."""
-    if tables is None or isinstance(tables, str):
-        return [tables] if tables else []
-    return list(tables.values())
+    if isinstance(tables, dict):
+        return list(tables.values())
+    return [tables] if tables else []
 
 
 def key_option(value: str | list[str] | None) -> Any:
@@ -404,8 +292,8 @@ def _typed(value: str) -> tuple[str, str] | None:
 
 def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
     """Convert command-line options to the Python arguments for reading tables."""
-    arguments = {name: values[name] for name in (field.name for field in fields(TableOptions))}
-    key_type, types = arguments["key_type"], arguments.pop("directed_types")
+    arguments = {field.name: values[field.name] for field in fields(TableOptions)}
+    types = arguments.pop("directed_types")
     if arguments.pop("no_features"):
         if arguments["features"]:
             raise ParameterError("Give --features or --no-features, not both.")
@@ -416,7 +304,6 @@ def table_arguments(values: dict[str, Any]) -> dict[str, Any]:
         if arguments["directed"]:
             raise ParameterError("Give --directed for all edges or --directed-types, not both.")
         arguments["directed"] = [name.strip() for name in types.split(",") if name.strip()]
-    arguments["key_type"] = None if key_type is None else str(key_type)
     arguments["key"] = key_option(arguments["key"])
     for name in ("text", "categories", "encoder"):
         arguments[name] = arguments[name] or ()

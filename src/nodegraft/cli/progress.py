@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from nodegraft.base.events import Listener, step_text
 from nodegraft.cli.render import lab as render
+from nodegraft.cli.render.values import duration
 
 if TYPE_CHECKING:
     from nodegraft.evaluation.protocol import SessionResult
     from nodegraft.lab.benchmark.job import Estimates, Job
     from nodegraft.lab.runners.local import JobEvent
+
+
+MAX_NAMED_JOBS = 4
+"""Maximum number of running jobs that are listed by name."""
 
 
 class RunDisplay(Listener):
@@ -133,14 +140,17 @@ class SuiteDisplay:
         return seconds / max(1, self._capacity())
 
     def _frame(self) -> Group:
-        running = min(len(self._started), max(1, self._capacity()))
-        return render.suite_progress(
-            render.SuiteProgress(
-                total=self._total,
-                done=self.done,
-                failed=self.failed,
-                running=tuple(job.title for job in self._started[:running]),
-                seconds=monotonic() - self._start,
-                seconds_left=self.time_left(),
-            )
+        """Return a progress bar with counts, and the titles of some running jobs."""
+        running = self._started[: max(1, self._capacity())]
+        seconds = self.time_left()
+        counts = Table.grid(padding=(0, 2))
+        counts.add_row(
+            ProgressBar(total=self._total, completed=self.done + self.failed, width=30),
+            f"{self.done} of {self._total} done",
+            f"{len(running)} running",
+            Text(f"{self.failed} failed", style="red" if self.failed else ""),
+            f"{duration(monotonic() - self._start)} so far",
+            "" if seconds is None else f"about {duration(seconds)} left",
         )
+        named = [Text(f"  {job.title}", style="dim") for job in running[:MAX_NAMED_JOBS]]
+        return Group(counts, *named)

@@ -3,9 +3,8 @@
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,10 +12,13 @@ from nodegraft.base.errors import DataError
 from nodegraft.cli.options import key_option
 from nodegraft.cli.terminal import Terminal, line
 
+if TYPE_CHECKING:
+    from nodegraft.store.store import Store
+
 FILE, SECTION = "nodegraft.toml", "tables"
 
 _HEAD = """\
-# How nodegraft reads the tables in this folder: read by nodegraft init, grow and sync.
+# How nodegraft reads the tables in this folder: read by nodegraft init, grow, sync and predict.
 # Options on the command line win.
 """
 
@@ -111,20 +113,17 @@ class TableConfig:
         return values | {name: self.values[name] for name in self.values if name not in typed}
 
 
-def columns_beside(store: Path, terminal: Terminal, *files: list[str]) -> dict[str, Any]:
+def columns_beside(store: "Store", terminal: Terminal, *files: str) -> dict[str, Any]:
     """Read options from the nodegraft.toml beside new tables of a store; print a note on them."""
-    from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
 
-    config = TableConfig.beside(*chain.from_iterable(files))
-    if "key_type" in config.values:
-        with Store.open(store) as opened:
-            own = opened.table_options.get("key_type")
-        if own not in (None, config.values["key_type"]):
-            raise DataError(
-                f"{config.place}: key_type is {config.values['key_type']!r}, but the keys of the "
-                f"store have type {own!r}: change or remove key_type."
-            )
+    config = TableConfig.beside(*files)
+    given, own = config.values.get("key_type"), store.table_options.get("key_type")
+    if None not in (given, own) and given != own:
+        raise DataError(
+            f"{config.place}: key_type is {given!r}, but the keys of the store have type {own!r}: "
+            "change or remove key_type."
+        )
     if config.exists:
         terminal.note(line(config.line(GROWING)))
     options = {name: value for name, value in config.values.items() if name in GROWING}

@@ -1,15 +1,24 @@
 """Synchronous and asynchronous clients of the HTTP service, with retries."""
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Iterator
 from itertools import count
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from nodegraft.base.errors import NodegraftError
+from nodegraft.base.errors import NodegraftError, ParameterError
 from nodegraft.base.extras import extra
-from nodegraft.client.calls import ARROW, Call, Calls, Key, VersionName, predict_call
-from nodegraft.client.tables import is_arrow, joined_tables, key_parts, table_of, version_of
+from nodegraft.client.calls import (
+    ARROW,
+    Call,
+    Calls,
+    Key,
+    Response,
+    VersionName,
+    listed,
+    predict_call,
+)
 
 with extra("client", package="httpx2", purpose="A client of the service"):
     import httpx2
@@ -22,6 +31,9 @@ NOT_RETRIED = ("job_timeout", "out_of_memory", "writer_died")
 
 LONGEST_PAUSE = 30.0
 """Maximum number of seconds between two attempts."""
+
+MAX_KEYS = 10_000
+"""Maximum number of keys in a request."""
 
 Json = dict[str, Any]
 
@@ -50,7 +62,27 @@ class ServiceError(NodegraftError):
         self.what_to_do, self.objections = what_to_do, objections
 
 
-class Client(Calls[Json]):
+class _Connected(Calls[Response]):
+    """Base class of both clients: it opens the connection."""
+
+    _HTTP: ClassVar[Any]
+    """Client class of httpx2."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 120.0,
+        attempts: int = 4,
+        **options: Any,
+    ) -> None:
+        headers = {} if token is None else {"Authorization": f"Bearer {token.strip()}"}
+        self._attempts = attempts
+        self._http = self._HTTP(base_url=url, headers=headers, timeout=timeout, **options)
+
+
+class Client(_Connected[Json]):
     """Synchronous client of a service.
 
     >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
@@ -67,19 +99,7 @@ class Client(Calls[Json]):
         options: Further options of ``httpx2.Client``, such as ``verify`` or ``proxy``.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout: float = 120.0,
-        attempts: int = 4,
-        **options: Any,
-    ) -> None:
-        self._attempts = attempts
-        self._http = httpx2.Client(
-            base_url=url, headers=_headers(token), timeout=timeout, **options
-        )
+    _HTTP = httpx2.Client
 
     def close(self) -> None:
         """Close all connections."""
@@ -106,10 +126,10 @@ class Client(Calls[Json]):
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
-        for part in key_parts(keys):
+        for part in _key_parts(keys):
             tables.append(self._send(predict_call(part, version, options, ARROW)))
-            version = version_of(tables[0])
-        return joined_tables(tables)
+            version = _version_of(tables[0])
+        return _joined_tables(tables)
 
     def _send(self, call: Call) -> Any:
         for attempt in count(1):
@@ -119,37 +139,17 @@ class Client(Calls[Json]):
             time.sleep(result)
         raise AssertionError("unreachable")
 
-    def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
+    def _response(self, call: Call) -> Any:
         try:
             return self._http.request(**_request(call))
         except httpx2.RequestError as error:
             return error
 
 
-class AsyncClient(Calls[Awaitable[Json]]):
-    """Asynchronous client of a service, for use with asyncio; otherwise like :class:`Client`.
+class AsyncClient(_Connected[Awaitable[Json]]):
+    """Asynchronous client of a service, for use with asyncio; otherwise like :class:`Client`."""
 
-    Args:
-        url: URL of the service.
-        token: API token; None for a service without tokens.
-        timeout: Seconds to wait for a response.
-        attempts: Maximum number of attempts per request.
-        options: Further options of ``httpx2.AsyncClient``.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout: float = 120.0,
-        attempts: int = 4,
-        **options: Any,
-    ) -> None:
-        self._attempts = attempts
-        self._http = httpx2.AsyncClient(
-            base_url=url, headers=_headers(token), timeout=timeout, **options
-        )
+    _HTTP = httpx2.AsyncClient
 
     async def close(self) -> None:
         """Close all connections."""
@@ -172,10 +172,10 @@ class AsyncClient(Calls[Awaitable[Json]]):
             options: Other arguments of :meth:`predict`.
         """
         tables = list[Any]()
-        for part in key_parts(keys):
+        for part in _key_parts(keys):
             tables.append(await self._send(predict_call(part, version, options, ARROW)))
-            version = version_of(tables[0])
-        return joined_tables(tables)
+            version = _version_of(tables[0])
+        return _joined_tables(tables)
 
     async def _send(self, call: Call) -> Any:
         for attempt in count(1):
@@ -185,7 +185,7 @@ class AsyncClient(Calls[Awaitable[Json]]):
             await asyncio.sleep(result)
         raise AssertionError("unreachable")
 
-    async def _response(self, call: Call) -> "httpx2.Response | httpx2.RequestError":
+    async def _response(self, call: Call) -> Any:
         try:
             return await self._http.request(**_request(call))
         except httpx2.RequestError as error:
@@ -225,10 +225,6 @@ def _pause(attempt: int) -> float:
     return min(LONGEST_PAUSE, 0.25 * 2.0 ** (attempt - 1))
 
 
-def _headers(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"Authorization": f"Bearer {token.strip()}"}
-
-
 def _request(call: Call) -> Json:
     return {
         "method": call.method,
@@ -241,10 +237,10 @@ def _request(call: Call) -> Json:
 
 def _content_of(call: Call, response: httpx2.Response) -> Any:
     """Return the content of a successful response; raise an error for a page from a proxy."""
-    if is_arrow(call):
+    if call.headers.get("Accept") == ARROW:
         if response.headers.get("Content-Type") != ARROW:
             raise _not_nodegraft(response)
-        return table_of(response.content)
+        return _table_of(response.content)
     try:
         content = response.json()
     except ValueError:
@@ -273,3 +269,35 @@ def _not_nodegraft(response: httpx2.Response) -> ServiceError:
     status, start = response.status_code, " ".join(response.text.split())[:200]
     advice = "It does not come from nodegraft: check the URL, and the proxy in between."
     return ServiceError(status, "not_nodegraft", f"Status {status}: {start!r}.", advice)
+
+
+def _key_parts(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    """Yield batches of keys, each for one request; refuse an empty list."""
+    every = listed(keys)
+    if not every:
+        raise ParameterError("There are no node keys: give at least one.")
+    return (every[start : start + MAX_KEYS] for start in range(0, len(every), MAX_KEYS))
+
+
+def _table_of(content: bytes) -> Any:
+    """Read the table from an Arrow stream."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(content) as stream:
+        return stream.read_all()
+
+
+def _version_of(table: Any) -> int:
+    """Return the number of the version that made the predictions in a table."""
+    return int(json.loads(table.schema.metadata[b"nodegraft"])["model_version"])
+
+
+def _joined_tables(tables: list[Any]) -> Any:
+    """Concatenate the rows of several tables."""
+    import pyarrow as pa
+
+    # The key column is an integer column in a batch with only integer keys, but a text column in
+    # any other batch, so convert it to text.
+    if len({table.schema.field("node").type for table in tables}) > 1:
+        tables = [table.set_column(0, "node", table["node"].cast(pa.string())) for table in tables]
+    return pa.concat_tables(tables)

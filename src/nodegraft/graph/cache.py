@@ -134,11 +134,7 @@ class ViewCache:
         return PropagatedFeatures(self.adjacency, features, hops, self.layer_folder())
 
     def heat(self, times: Sequence[float]) -> Diffusion | GrownDiffusion:
-        """Return an object that computes heat diffusion on the visible edges.
-
-        Args:
-            times: Diffusion times, above 0.
-        """
+        """Return an object that computes heat diffusion on the visible edges."""
         key = tuple(times)
         return self._diffusion.get(key, lambda: self._new_heat(key))
 
@@ -192,9 +188,6 @@ class ViewCache:
         """Return a random sample of classified nodes: those whose keys have the smallest hashes.
 
         The rows are in the order of these hashes.
-
-        Args:
-            count: Maximum number of rows.
         """
         keys, rows = self._store.keys, self._rows
         if self.has_several_types:

@@ -1,31 +1,20 @@
 """Labels by node keys. Models store these, because row numbers may change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import ClassNameError, DataError, MissingLabelsError, UnknownNodeError
-from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import KeyArray, hash_order, key_hashes, pack_keys, unpack_keys
-from nodegraft.graph.labels import FindsRows, NodeLabels
+from nodegraft.graph.labels import NodeLabels
 
 if TYPE_CHECKING:
     from nodegraft.graph.graph import Graph
+    from nodegraft.graph.view import GraphView
 
 Arrays = dict[str, NDArray[Any]]
-
-
-class NamesRows(FindsRows, Protocol):
-    """Interface of graphs and views that convert rows to keys and keys to rows."""
-
-    @property
-    def identity(self) -> object:
-        """Object that is the same for all views in which equal row numbers mean the same nodes."""
-
-    def key_array_of(self, rows: IntArray) -> KeyArray:
-        """Return the keys of the given rows as an array."""
 
 
 class KeyedLabels(Mapping[str, KeyArray]):
@@ -47,7 +36,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         self._bytes: int | None = None
 
     @classmethod
-    def of(cls, labels: NodeLabels, graph: NamesRows) -> "KeyedLabels":
+    def of(cls, labels: NodeLabels, graph: "GraphView") -> "KeyedLabels":
         """Convert labels by row numbers to labels by node keys.
 
         Args:
@@ -56,7 +45,7 @@ class KeyedLabels(Mapping[str, KeyArray]):
         """
         return cls({name: graph.key_array_of(rows) for name, rows in labels.items()})
 
-    def on(self, graph: NamesRows, limit: int | None = None) -> NodeLabels:
+    def on(self, graph: "GraphView", limit: int | None = None) -> NodeLabels:
         """Look up the labelled keys in a graph; return the labels by row numbers of this graph.
 
         Keys that the graph does not have raise an error that lists them. The result for the last
@@ -87,20 +76,6 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     def __len__(self) -> int:
         return len(self._keys)
-
-    def equals(self, other: "KeyedLabels") -> bool:
-        """Return whether other labels have equal classes and keys in the same order.
-
-        >>> KeyedLabels({"a": np.array([1])}).equals(KeyedLabels({"a": np.array([1])}))
-        True
-
-        Args:
-            other: Labels to compare with.
-        """
-        if list(self) != list(other):
-            return False
-        pairs = zip(self.values(), other.values(), strict=True)
-        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
     @property
     def num_nodes(self) -> int:
@@ -195,13 +170,13 @@ class KeyedLabels(Mapping[str, KeyArray]):
 
     def __eq__(self, other: object) -> bool:
         """Return whether classes and keys are equal, in the same order."""
-        return isinstance(other, KeyedLabels) and self._listed() == other._listed()
+        if not isinstance(other, KeyedLabels) or list(self) != list(other):
+            return False
+        pairs = zip(self.values(), other.values(), strict=True)
+        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
     def __hash__(self) -> int:
-        return hash(tuple((name, tuple(keys)) for name, keys in self._listed()))
-
-    def _listed(self) -> list[tuple[str, list[Any]]]:
-        return [(name, keys.tolist()) for name, keys in self.items()]
+        return hash(tuple((name, tuple(keys.tolist())) for name, keys in self.items()))
 
     def __repr__(self) -> str:
         return f"KeyedLabels({len(self)} classes, {self.num_nodes:,} nodes)"
@@ -217,7 +192,7 @@ def _key_bytes(keys: KeyArray) -> int:
     return sum(array.nbytes for array in pack_keys(keys).values())
 
 
-def _rows(graph: NamesRows, labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
+def _rows(graph: "GraphView", labels: Mapping[str, KeyArray]) -> dict[str, NDArray[np.int64]]:
     """Look up the keys of all classes at once; return the row numbers of each class."""
     ends = np.cumsum([0, *(keys.size for keys in labels.values())])
     try:

@@ -194,9 +194,6 @@ def key_hashes(keys: KeyArray) -> NDArray[np.uint64]:
 
     >>> key_hashes(np.array([7, 8])).tolist() == key_hashes(np.array([8, 7])).tolist()[::-1]
     True
-
-    Args:
-        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype == object:
         return text_hashes(key.encode() for key in keys)
@@ -226,7 +223,6 @@ def hash_order(keys: KeyArray, seed: int = 0) -> NDArray[np.int64]:
     True
 
     Args:
-        keys: Array of int64, or of objects that are text.
         seed: Seed of the random order; 0 for the order of :func:`key_hashes`.
     """
     hashes = key_hashes(keys)
@@ -242,7 +238,12 @@ def key_array(keys: Sequence[Key] | KeyArray) -> KeyArray:
         keys: Keys, all text or all integers (below 2**63); others raise DataError.
     """
     listed = _in_order(keys)
-    array = np.asarray(listed)
+    try:
+        array = np.asarray(listed)
+    except ValueError:  # NumPy raises it for lists of different lengths.
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise DataError("Node keys must be all text or all integers, not lists.")
     if array.size == 0:
         return array.astype(np.int64)
     if np.issubdtype(array.dtype, np.integer):
@@ -261,9 +262,6 @@ def pack_keys(keys: KeyArray) -> dict[str, NDArray[Any]]:
 
     >>> [array.tolist() for array in pack_keys(np.array(["ab", "c"], dtype=object)).values()]
     [[97, 98, 99], [2, 3]]
-
-    Args:
-        keys: Array of int64, or of objects that are text.
     """
     if keys.dtype != object:
         return {"integers": keys}

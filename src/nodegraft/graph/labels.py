@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from nodegraft.base.hashing import content_hash
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray, row_numbers
 from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
+
+if TYPE_CHECKING:
+    from nodegraft.graph.view import GraphView
 
 MOST_CHARACTERS = 200
 """Maximum number of characters of a class name."""
@@ -135,10 +138,6 @@ def similar_names(new: Iterable[str], names: Iterable[str]) -> dict[str, str]:
 
     >>> similar_names(["knive"], ["hats", "knife", "knive"])
     {'knive': 'knife'}
-
-    Args:
-        new: New class names.
-        names: All class names.
     """
     by_part: dict[str, list[str]] = {}
     for name in names:
@@ -158,16 +157,6 @@ def _one_letter_less(name: str) -> set[str]:
     text = compared_name(name)
     places = (place for place, letter in enumerate(text) if letter.isalpha())
     return {text, *(text[:place] + text[place + 1 :] for place in places)}
-
-
-class FindsRows(Protocol):
-    """Interface of graphs and views that look up the rows of keys."""
-
-    def rows_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys."""
-
-    def targets_of(self, keys: Iterable[Key]) -> NDArray[np.int64]:
-        """Return the row numbers of keys; refuse nodes whose type has no classes."""
 
 
 class NodeLabels(Mapping[str, NDArray[np.int64]]):
@@ -196,7 +185,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
             )
 
     @classmethod
-    def by_key(cls, graph: FindsRows, keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
+    def by_key(cls, graph: "GraphView", keys: Mapping[str, Iterable[Key]]) -> "NodeLabels":
         """Create labels from node keys.
 
         The nodes of each class are sorted by the hashes of their keys, so that later random draws
@@ -209,7 +198,10 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
         rows, owner, problems = {}, dict[Any, str](), Problems()
         for name, members in keys.items():
             with problems.collect():
-                listed = _listed(members, name)
+                what = f"nodes of class {name!r}"
+                listed: Sequence[Key] | KeyArray = (
+                    members if isinstance(members, np.ndarray) else several(members, what)
+                )
                 numbers = graph.targets_of(listed)  # Raises an error for missing keys.
                 array = key_array(listed)
                 for key in array.tolist():
@@ -330,9 +322,3 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
 
     def __repr__(self) -> str:
         return f"NodeLabels({len(self)} classes, {self.num_nodes:,} nodes)"
-
-
-def _listed(members: Iterable[Key], name: str) -> Sequence[Key] | KeyArray:
-    if isinstance(members, np.ndarray):
-        return members
-    return several(members, f"nodes of class {name!r}")

@@ -1,6 +1,8 @@
 """Names of node types in keys: ``17`` is a node of the first type, ``user:17`` of the type user.
 
-The first node type has the labels and is classified. Nodes of other types connect its nodes.
+The first node type has the labels and is classified. Nodes of other types connect its nodes. The
+argument ``types`` has the names of all types, the classified one first; it is empty if nodes have
+no types.
 """
 
 import re
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nodegraft.base.errors import DataError, ParameterError
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.keys import Key, KeyArray
 
 SEPARATOR = ":"
@@ -40,11 +43,6 @@ def qualified(name: str, node_type: str, types: Sequence[str]) -> str:
 
     >>> qualified("17", "user", ["product", "user"]), qualified("17", "product", ["product"])
     ('user:17', '17')
-
-    Args:
-        name: Key or column in the table of its type.
-        node_type: Type of the node.
-        types: All node types; the first is classified.
     """
     return name if node_type == types[0] else f"{node_type}{SEPARATOR}{name}"
 
@@ -54,22 +52,13 @@ def type_of(name: Key, types: Sequence[str]) -> str:
 
     >>> [type_of(key, ["product", "user"]) for key in ("17", "user:17", "other:17")]
     ['product', 'user', 'product']
-
-    Args:
-        name: Key or column in the joined tables.
-        types: All node types; the first is classified.
     """
     before, separator, _ = str(name).partition(SEPARATOR)
     return before if separator and before in types[1:] else types[0]
 
 
 def type_numbers(keys: KeyArray, types: Sequence[str]) -> NDArray[np.int64]:
-    """Return the position of each key's node type in ``types``.
-
-    Args:
-        keys: Keys of nodes.
-        types: All node types; the first is classified.
-    """
+    """Return the position of each key's node type in ``types``."""
     if keys.dtype != object:
         return np.zeros(keys.size, dtype=np.int64)
     number = {name: place for place, name in enumerate(types)}
@@ -86,10 +75,6 @@ def anonymous_keys(keys: KeyArray, types: Sequence[str]) -> KeyArray:
     >>> keys = np.array(["p9", "user:7"], dtype=object)
     >>> anonymous_keys(keys, ["product", "user"]).tolist()
     ['0', 'user:1']
-
-    Args:
-        keys: Keys of nodes.
-        types: All node types; the first is classified. Empty if there is only one.
     """
     numbers = np.arange(keys.size)
     if len(types) < 2:
@@ -107,18 +92,13 @@ def key_column(key: str | Mapping[str, str], types: Sequence[str]) -> str:
 
     Args:
         key: Column of all tables, or a mapping from node type to column.
-        types: All node types; the first is classified. Empty if there is only one.
     """
+    validate_value("key", key, str | Mapping[str, str] if types else str)
     return key if isinstance(key, str) else key.get(types[0], KEY)
 
 
 def refuse_other_types(keys: KeyArray, types: Sequence[str]) -> None:
-    """Raise an error if any of the nodes has a type that is not classified.
-
-    Args:
-        keys: Keys of nodes.
-        types: All node types; the first is classified.
-    """
+    """Raise an error if any of the nodes has a type that is not classified."""
     others = keys[type_numbers(keys, types) > 0]
     if others.size:
         raise DataError(

@@ -66,7 +66,6 @@ def homophily_of_members(members: IntArray, classes: IntArray) -> Homophily:
 
     Args:
         members: For each labelled node, the row of the node that it is linked to.
-        classes: Class number of each labelled node.
     """
     _, groups = np.unique(members, return_inverse=True)
     ones = np.ones(groups.size)
@@ -147,9 +146,6 @@ def relation_weights(kinds: Mapping[str, Homophily]) -> tuple[dict[str, float], 
     >>> weights, unseen = relation_weights(kinds)
     >>> {name: round(weight, 2) for name, weight in weights.items()}, round(unseen, 2)
     ({'is-a': 1.97, 'next-to': 0.03}, 0.42)
-
-    Args:
-        kinds: Homophily of each edge type by name.
     """
     if len(kinds) == 1:
         [(name, only)] = kinds.items()

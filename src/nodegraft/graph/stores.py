@@ -68,54 +68,14 @@ class Recipe(Protocol):
         """Names of the node types, the classified one first; empty if there is only one."""
 
 
-class GraphStore(Protocol):
-    """Interface of immutable stores of a graph's keys, features and edges."""
+class GraphStore:
+    """Base class of immutable stores of a graph's keys, features and edges."""
 
-    @property
-    def keys(self) -> NodeKeys:
-        """Keys of all nodes, in row order."""
-
-    @property
-    def feature_matrix(self) -> Stored:
-        """Feature matrix with one row per node; dense or CSR, in memory or mapped from disk."""
-
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """Names of the edge types."""
-
-    @property
-    def recipe(self) -> Recipe | None:
-        """Recipe that made the features from tables; None if there is no recipe."""
-
-    @property
-    def array_cache(self) -> ArrayCache:
-        """Persistent cache of arrays derived from the graph."""
-
-    @property
-    def layers_folder(self) -> Path | None:
-        """Folder on disk for propagated features; None for a graph in memory."""
-
-    def with_array_cache(self, array_cache: ArrayCache) -> "GraphStore":
-        """Return an equal store that uses the given persistent cache of arrays."""
-
-    def merged_edges(self) -> Adjacency:
-        """Return the edges of all types as one adjacency.
-
-        An edge of several types gets the largest weight.
-        """
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of features and edges, which identifies propagated features on disk."""
-
-    def adjacency(self, relation: str) -> Adjacency:
-        """Return the edges of one edge type."""
-
-
-class EdgesByKind:
-    """Base class of graph stores that have a mapping from edge type to edges."""
-
+    keys: NodeKeys
+    feature_matrix: Stored
     edges: Mapping[str, Adjacency]
+    recipe: Recipe | None
+    array_cache: ArrayCache
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -133,9 +93,26 @@ class EdgesByKind:
         """Return a store with the same arrays that uses the given persistent cache."""
         return replace(self, array_cache=array_cache)  # type: ignore[type-var]
 
+    @property
+    def layers_folder(self) -> Path | None:
+        """Folder on disk for propagated features; None for a graph in memory."""
+        return None
+
+    def merged_edges(self) -> Adjacency:
+        """Return the edges of all types as one adjacency.
+
+        An edge of several types gets the largest weight.
+        """
+        return combine(list(self.edges.values()), None)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of features and edges, which identifies propagated features on disk."""
+        return content_of(self)
+
 
 @dataclass(frozen=True, eq=False)
-class MemoryStore(EdgesByKind):
+class MemoryStore(GraphStore):
     """Graph store with all arrays in memory.
 
     Arrays are not checked; use :meth:`checked` for user input.
@@ -167,11 +144,8 @@ class MemoryStore(EdgesByKind):
         """Check that the numbers of keys, feature rows and nodes are equal, and create a store.
 
         Args:
-            keys: Keys of all nodes, in row order.
             features: Feature matrix with one row per node. Types other than float16 are converted
                 to float32; NaN and infinite values are refused.
-            edges: Mapping from edge type to its edges; at least one edge type.
-            recipe: Recipe that made the features from tables; None if there is none.
         """
         plain = _numbers(features)
         if not edges:
@@ -183,20 +157,6 @@ class MemoryStore(EdgesByKind):
                     f"{own.num_nodes} nodes in the edges: these must be equal."
                 )
         return cls(keys, stored_features(plain), edges, recipe)
-
-    @property
-    def layers_folder(self) -> Path | None:
-        """Always None, because a store in memory has no folder on disk."""
-        return None
-
-    def merged_edges(self) -> Adjacency:
-        """Return the edges of all types, merged into one adjacency."""
-        return combine(list(self.edges.values()), None)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of all keys, features and edges."""
-        return content_of(self)
 
 
 def _numbers(features: Matrix) -> Matrix:

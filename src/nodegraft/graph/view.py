@@ -143,16 +143,10 @@ class GraphView:
                 None for all neighbours.
         """
         nodes = self.positions(rows)
-        owner, columns, weights, directions = self._store.adjacency(relation).entries_of(rows)
-        is_match = np.full(owner.size, direction is None)
-        if direction is not None and directions is not None:
-            is_match = (directions & direction) > 0
+        matrix = self._store.adjacency(relation).along(direction, rows, weighted=True)
         if self._rows is not None:
-            is_match &= np.isin(columns, self._rows)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[is_match], minlength=nodes.size))))
-        values = np.ones(owner.size, dtype=np.float32) if weights is None else weights
-        entries = values[is_match], self.positions(columns[is_match]), ends
-        return self._one_hop(csr_array(entries, shape=(nodes.size, self.num_nodes)), nodes)
+            matrix = csr_array(matrix[:, self._rows])
+        return self._one_hop(matrix, nodes)
 
     def _one_hop(self, matrix: "csr_array[Any]", nodes: IntArray) -> Neighbourhood:
         """Return the neighbourhood for rows of an adjacency of visible nodes.

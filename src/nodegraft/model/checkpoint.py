@@ -194,7 +194,8 @@ def unpack_model(
         )
     state = document.pop("state", None)
     wrong = [name for name in (*HEADER, *document) if not _is_header(name, document)]
-    if wrong or not isinstance(state, dict) or not all(map(_is_object, state.values())):
+    is_state = isinstance(state, dict) and all(isinstance(entry, dict) for entry in state.values())
+    if wrong or not is_state:
         raise CheckpointError(
             f"{where} does not hold a whole model: "
             f"{', '.join(map(repr, wrong)) or 'its state'} is missing, unknown or of a wrong type."
@@ -211,10 +212,6 @@ def _is_header(name: str, document: Mapping[str, Any]) -> bool:
         return False
     value, kind = document[name], HEADER[name]
     return isinstance(value, kind) and (kind is not int or type(value) is int)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:

@@ -87,9 +87,7 @@ class PublishedLesson:
     @property
     def targets(self) -> Tensor:
         """Score column of the true class of each query node."""
-        place = {name: column for column, name in enumerate(self.columns)}
-        numbers = [place[name] for name, rows in self.query.items() for _ in rows]
-        return torch.tensor(numbers, device="cpu")
+        return torch.from_numpy(self.query.targets(self.columns))
 
     @property
     def columns(self) -> tuple[str, ...]:

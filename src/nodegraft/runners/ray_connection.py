@@ -134,14 +134,7 @@ class RayBlocks(RayCluster, BlockExecutor):
     """Context manager for a Ray cluster that computes the blocks of layers in parallel.
 
     Every node must be able to access the folders of the graph and of its layers at the same path.
-
-    Args:
-        address: Address of the cluster, or ``local`` to start a local one for this process.
-        cpus: Number of CPUs of a local cluster; None to use all.
     """
-
-    def __init__(self, address: str, cpus: int | None = None) -> None:
-        super().__init__(address, cpus=cpus)
 
     def run(self, work: LayerWork) -> Iterator[int]:
         """Compute all missing blocks of a layer; yield the number of each block when it is done."""

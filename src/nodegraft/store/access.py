@@ -154,9 +154,11 @@ class StoreTokens:
                     sa.select(TOKENS).order_by(TOKENS.c.created_at, TOKENS.c.name)
                 ).mappings()
                 tokens = tuple(_token(row) for row in rows)
+                query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
+                has_entry = connection.execute(query).first() is not None
                 # A broken symbolic link counts as a marker, too.
                 is_marked = os.path.lexists(self._folder / MARKER)
-                return TokenList(tokens, bool(tokens) or is_marked or _ever_had_tokens(connection))
+                return TokenList(tokens, bool(tokens) or is_marked or has_entry)
         except (StoreError, ValueError) as error:
             raise StoreError(
                 f"The tokens of this store cannot be read: {str(error).rstrip('.')}. The store is "
@@ -239,11 +241,6 @@ class StoreTokens:
                     .where(TOKENS.c.digest == digest, is_due)
                     .values(last_used_at=at)
                 )
-
-
-def _ever_had_tokens(connection: sa.Connection) -> bool:
-    query = sa.select(AUDIT.c.number).where(AUDIT.c.action.in_((ADD, REVOKE))).limit(1)
-    return connection.execute(query).first() is not None
 
 
 def _token(row: Mapping[Any, Any]) -> Token:

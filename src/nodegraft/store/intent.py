@@ -3,7 +3,7 @@
 import getpass
 from dataclasses import dataclass
 
-from nodegraft.base.errors import ParameterError, RequestConflictError
+from nodegraft.base.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,6 @@ class IdempotencyKey:
 
     promote: bool = False
     """Whether the request also promotes the new version."""
-
-    def require_same(self, other: "IdempotencyKey") -> None:
-        """Raise an error if the key was used for a different request."""
-        if self != other:
-            raise RequestConflictError(self.key)
 
 
 @dataclass(frozen=True, kw_only=True)

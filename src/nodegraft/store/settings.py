@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from sqlalchemy import JSON, Column, Connection, String, Table, delete, insert, select
 
+from nodegraft.analysis.results.maintenance import SettingValue
 from nodegraft.base.errors import ParameterError, StoreError
 from nodegraft.base.tabular import Records
 from nodegraft.model.confidence import DEFAULT_WORLD, WORLDS, World
@@ -38,23 +39,6 @@ class KnownSetting:
 
     parse: Callable[[Any], Any]
     """Function that checks or parses a value; its ValueError names the allowed values."""
-
-
-@dataclass(frozen=True)
-class SettingValue:
-    """Value of a setting in one store."""
-
-    name: str
-    """Name of the setting."""
-
-    value: Any
-    """Current value."""
-
-    default: Any
-    """Default value, which applies until the setting is changed for the first time."""
-
-    description: str
-    """Effect of the setting, in one sentence."""
 
 
 def _share(value: Any) -> float:

@@ -26,15 +26,14 @@ from nodegraft.store.versions.migration import require_current
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.preview import Preview
+    from nodegraft.analysis.results.maintenance import Migration, SettingValue
     from nodegraft.graph.graph import Graph
     from nodegraft.model.confidence import World
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
-    from nodegraft.store.settings import SettingValue
     from nodegraft.store.table_changes import TablePreview
     from nodegraft.store.table_updates import TableUpdates
     from nodegraft.store.versions.audit import AuditEntry
-    from nodegraft.store.versions.migration import Migration
     from nodegraft.tables.class_parents import Parents
     from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
@@ -497,7 +496,8 @@ class Store(StoreViews):
         Args:
             nodes: The table of all nodes as they are now.
             edges: The table of all edges as they are now. None keeps the edges between nodes that
-                stay, with their types, weights and directions; False removes all edges.
+                stay, with their types, weights and directions, and the nodes of types that only
+                edges name; False removes all edges.
             repair: See :meth:`grow`.
             tables: See :meth:`grow`.
             intent: See :meth:`change`; ``override`` is the reason to remove more than the setting

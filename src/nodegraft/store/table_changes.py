@@ -1,10 +1,10 @@
 """Comparison of new tables with the graph and the labels of a version."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from nodegraft.base.events import Listener
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
+from nodegraft.graph.node_types import KEY, qualified, type_numbers, type_of
 from nodegraft.store.parts import NewTables
 from nodegraft.tables.disk.build import build_graph
 from nodegraft.tables.disk.save import save_mapped
 from nodegraft.tables.read import Tables, grow_tables, read_tables
+from nodegraft.tables.typed_sources import is_typed
 
 if TYPE_CHECKING:
     from nodegraft.analysis.preview import Preview
+    from nodegraft.tables.features.recipe import FeatureRecipe
 
 BLOCK = 1 << 16
 """Number of nodes that are processed in one block."""
@@ -202,27 +205,47 @@ def read_whole_tables(
     arguments: dict[str, Any] = {"recipe": graph.recipe, "repair": new.repair, **options}
     # Use the key type of the graph: a store that was created from a graph records no key type.
     arguments["key_type"] = graph.node_keys.key_type
-    edges, table = new.edges, None if new.edges is False else new.edges
+    nodes, edges = new.nodes, new.edges
+    table = None if edges is False else edges
     if table is None and not isinstance(arguments.get("directed", False), bool):
         # Drop the names of directed edge types: without a table of edges, they would be refused as
         # unknown.
         del arguments["directed"]
-    if graph.node_types and edges is None:
-        raise StoreError(
-            "The nodes of this store have several types, and some types may have no table: give "
-            "the tables of edges, too (--edges)."
-        )
+    if edges is None and is_typed(nodes):
+        nodes = {**nodes, **_nodes_without_table(graph, nodes, arguments.get("key", KEY))}
     if graph.is_on_disk:
         with _advice_for_stores():
-            tables = build_graph(new.nodes, table, folder / "built", **arguments)
+            tables = build_graph(nodes, table, folder / "built", **arguments)
         if edges is None:
             saved = save_mapped(tables.graph, folder / "with_edges", edges_of=graph)
             tables = replace(tables, graph=saved)
         return tables
     with _advice_for_stores():
-        tables = read_tables(new.nodes, table, **arguments)
+        tables = read_tables(nodes, table, **arguments)
     if edges is None:
         tables = replace(tables, graph=tables.graph.with_edges_of(graph))
+    return tables
+
+
+def _nodes_without_table(
+    graph: Graph, given: Collection[str], key: str | Mapping[str, str]
+) -> dict[str, Any]:
+    """Return tables of the node types that only edges name; they stay if the edges stay.
+
+    Args:
+        given: Node types that have a table.
+        key: Key column of each type, or of all.
+    """
+    if not graph.node_types:
+        return {}
+    types, keys, tables = graph.node_types, graph.node_keys.values(), dict[str, Any]()
+    numbers = type_numbers(keys, types)
+    featured = {type_of(column, types) for column in cast("FeatureRecipe", graph.recipe).columns}
+    for number, name in enumerate(types):
+        if number and name not in given and name not in featured:
+            prefix = qualified("", name, types)
+            own = [text.removeprefix(prefix) for text in keys[numbers == number]]
+            tables[name] = {key if isinstance(key, str) else key.get(name, KEY): own}
     return tables
 
 

@@ -13,20 +13,19 @@ Parents = Mapping[str, str | None] | Source
 table with the columns ``class`` and ``parent``, in a file or in memory."""
 
 
-def parents_by_class(parents: Parents, delimiter: str | None = None) -> dict[str, str | None]:
+def parents_by_class(parents: Parents) -> dict[str, str | None]:
     """Return a mapping from class name to the name of its parent; None for no parent.
 
     Args:
         parents: Mapping or table; blanks around names are stripped in a table, and an empty parent
             is no parent.
-        delimiter: Column separator of a CSV file; None to guess it from the header.
 
     Raises:
         ClassNameError: If a row of the table has no class, or a class has two parents.
     """
     if isinstance(parents, Mapping):
         return dict(parents)
-    table = read_source(parents, "classes", (CLASS, PARENT), delimiter)
+    table = read_source(parents, "classes", (CLASS, PARENT))
     require_columns(
         {"classes": (table, (CLASS, PARENT))}, "Rename its columns to class and parent."
     )

@@ -76,22 +76,13 @@ class SourceTable:
 
     @classmethod
     def joined(cls, tables: "Sequence[SourceTable]", place: str) -> "SourceTable":
-        """Return the rows of several tables; a column that a table lacks is missing in its rows.
-
-        Args:
-            tables: Tables whose rows follow each other.
-            place: Description of the result.
-        """
+        """Return the rows of several tables; a column that a table lacks is missing in its rows."""
         content = pa.concat_tables([table._content for table in tables], promote_options="default")
         rows = [np.arange(len(table)) if table._rows is None else table._rows for table in tables]
         return cls(content, place, np.concatenate(rows))
 
     def with_content(self, content: Any) -> "SourceTable":
-        """Return a table with the same rows and other columns.
-
-        Args:
-            content: Arrow table with one row for each row of this table.
-        """
+        """Return a table with the same rows and other columns."""
         return SourceTable(content, self.place, self._rows, typed=self.typed)
 
     def with_missing(self, names: Iterable[str]) -> "SourceTable":
@@ -120,12 +111,7 @@ class SourceTable:
         return f"column{'s' if len(columns) > 1 else ''} {named} of {Path(self.place).name}"
 
     def with_column(self, name: str, column: Any) -> "SourceTable":
-        """Return this table with other values in a column.
-
-        Args:
-            name: Name of an existing column.
-            column: Arrow column with one value for each row.
-        """
+        """Return this table with other values in a column."""
         place = self._content.column_names.index(name)
         return self.with_content(self._content.set_column(place, name, column))
 
@@ -342,9 +328,6 @@ def column_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
     >>> column_names("price"), column_names(["price", "weight"])
     (('price',), ('price', 'weight'))
-
-    Args:
-        names: One column name or several; None for no column.
     """
     if names is None:
         return ()

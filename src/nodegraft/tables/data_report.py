@@ -65,9 +65,6 @@ def finding(
 
     Args:
         examples: Examples of the counted nodes, edges or rows; the first three are shown.
-        blocking: How ``repair=True`` corrects the data; empty if no correction is needed.
-        fatal: Whether ``repair=True`` cannot correct the data; in this case ``blocking`` tells
-            users what to do.
     """
     texts = tuple(str(example) for example in list(examples)[:3])
     return [Finding(what, int(count), texts, blocking, where, fatal)] if count else []
@@ -136,12 +133,7 @@ class DataReport:
 
 
 def require_usable(findings: Iterable[Finding], repair: bool, report: str) -> None:
-    """Raise an error that lists all findings, if any data must be corrected.
-
-    Args:
-        repair: Whether data that must be corrected is corrected automatically; then only fatal
-            findings raise an error.
-    """
+    """Raise an error that lists all findings, if any data must be corrected."""
     everything = list(findings)
     if any(finding.fatal for finding in everything):
         raise DataError(f"The tables have errors; correct them as shown behind ->:\n{report}")

@@ -65,11 +65,7 @@ class GivenEdges:
 
     @classmethod
     def joined(cls, parts: "Mapping[str, GivenEdges]") -> "GivenEdges":
-        """Return the edges of several tables as edges of as many types.
-
-        Args:
-            parts: Edges of one type each, by the name of the type.
-        """
+        """Return the edges of several tables as edges of as many types."""
         given = list(parts.values())
         sizes = [part.source.size for part in given]
         starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -90,11 +86,7 @@ class GivenEdges:
         )
 
     def adjacencies(self, num_nodes: int, directed: bool | Iterable[str]) -> dict[str, Adjacency]:
-        """Return an adjacency for each edge type.
-
-        Args:
-            directed: Whether edges have a direction; or the names of the directed edge types.
-        """
+        """Return an adjacency for each edge type."""
         one_way = kinds_with_direction(directed, self.kinds)
         return {
             name: by_rows(
@@ -129,10 +121,10 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
     first, second = (rows_named(keys, table, name) for name in columns[:2])
     usable = (first >= 0) & (second >= 0)
     findings = _unknown_ends(table, columns, usable)
-    kinds = _kinds(table, columns.kind) if columns.kind else None
-    if kinds is not None:
-        named = kinds.numbers >= 0
-        places, where = np.flatnonzero(~named), table.where(columns.kind or "")
+    if columns.kind:
+        names, numbers = _kinds(table, columns.kind)
+        named = numbers >= 0
+        places, where = np.flatnonzero(~named), table.where(columns.kind)
         examples = [f"row {table.row_number(place)}" for place in places[:3]]
         findings += finding(
             "edges without an edge type", places.size, examples, "dropped", where=where
@@ -152,32 +144,22 @@ def read_edges(table: SourceTable | None, columns: EdgeColumns, keys: NodeKeys) 
         )
         usable &= positive
         weights = weights[usable]
-    if kinds is None:
-        by_kind: dict[str, IntArray] = {EDGES: np.arange(int(usable.sum()))}
-    else:
-        by_kind = kinds.places(usable) or {EDGES: np.zeros(0, dtype=np.int64)}
+    by_kind: dict[str, IntArray] = {EDGES: np.arange(int(usable.sum()))}
+    if columns.kind and usable.any():
+        used = numbers[usable]
+        pairs = sorted((names[number], number) for number in np.unique(used))
+        by_kind = {name: np.flatnonzero(used == number) for name, number in pairs}
     return GivenEdges(first[usable], second[usable], by_kind, weights, tuple(findings))
 
 
-class _Kinds(NamedTuple):
-    names: list[str]
-    numbers: IntArray
-    """Position in ``names`` of each edge's type; -1 for an edge without a type."""
-
-    def places(self, usable: NDArray[np.bool_]) -> dict[str, IntArray]:
-        """Return the positions of each edge type among the usable edges."""
-        numbers = self.numbers[usable]
-        pairs = sorted((self.names[number], number) for number in np.unique(numbers))
-        return {name: np.flatnonzero(numbers == number) for name, number in pairs}
-
-
-def _kinds(table: SourceTable, column: str) -> _Kinds:
+def _kinds(table: SourceTable, column: str) -> tuple[list[str], IntArray]:
+    """Return names of edge types, and the position of each edge's type; -1 for no type."""
     encoded = table.text_column(column).combine_chunks().dictionary_encode()
     names = encoded.dictionary.to_pylist()
     numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     if "" in names:
         numbers[numbers == names.index("")] = -1
-    return _Kinds(names, numbers)
+    return names, numbers
 
 
 def _unknown_ends(

@@ -37,12 +37,7 @@ class TextEncoding:
 
     @classmethod
     def of(cls, encoder: Encoders | None, nodes: Source) -> "TextEncoding | None":
-        """Create a text encoding from optional arguments; None if both arguments are None.
-
-        Args:
-            encoder: Name of the text encoder, or several; None if the user gave no encoder.
-            nodes: Node table; None if the user gave no table.
-        """
+        """Create a text encoding from optional arguments; None if both arguments are None."""
         if encoder is None and nodes is None:
             return None
         names = column_names(encoder)

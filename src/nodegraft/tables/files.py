@@ -39,9 +39,6 @@ class TableFiles:
     def of(cls, source: str | Path) -> "TableFiles":
         """Find the table files at a path, a folder, a glob or a URL.
 
-        Args:
-            source: A file, a folder or glob of Parquet files, or a URL of one of these.
-
         Raises:
             DataError: If there is no such file, or its file extension is not supported.
         """

@@ -89,6 +89,8 @@ def read_labels(
             them.
         delimiter: Column separator of a CSV file; None to guess it from the header.
     """
+    validate_value("key", key, str)
+    validate_value("label", label, str)
     table = read_source(labels, "labels", (label, key), delimiter)
     require_columns(
         {"labels": (table, (key, label))},

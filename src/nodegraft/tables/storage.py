@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import csr_array
-
 from nodegraft.base.errors import CheckpointError, DataError, ParameterError
 from nodegraft.base.files.bundle import Arrays, prefixed, read_bundle, under, write_bundle
 from nodegraft.graph.disk.mapped import MANIFEST, Manifest, MappedStore
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.matrix import Matrix, csr_arrays, from_csr_arrays, is_sparse
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.grown import GrownAdjacency
 from nodegraft.graph.growth.growth_arrays import apart_arrays, edge_arrays, with_apart
@@ -23,8 +21,6 @@ RECIPE = "recipe"
 
 APART = "apart."
 """Name prefix of arrays with the changed rows of an adjacency."""
-
-_CSR = ("data", "indices", "indptr")
 
 
 def save_graph(graph: Graph, directory: str | Path, document: dict[str, Any] | None = None) -> None:
@@ -107,7 +103,7 @@ def unpack_graph(
             str(name): _unpack_edges(under(f"edges.{place}.", arrays), len(keys))
             for place, name in enumerate(header["relations"])
         }
-        features = _unpack_features(arrays, len(keys), header["num_features"])
+        features = _unpack_features(arrays, header["num_features"])
         recipe = None
         if header["recipe"] is not None:
             recipe = FeatureRecipe.from_state(under("recipe.", arrays), header["recipe"])
@@ -138,14 +134,11 @@ def _unpack_edges(arrays: Arrays, num_nodes: int) -> Adjacency:
 
 def _pack_features(features: Matrix) -> Arrays:
     if is_sparse(features):
-        return {f"features.{part}": getattr(features, part) for part in _CSR}
+        return prefixed("features.", csr_arrays(features))
     return {"features": features}
 
 
-def _unpack_features(arrays: Arrays, rows: int, columns: int) -> Matrix:
+def _unpack_features(arrays: Arrays, columns: int) -> Matrix:
     if "features" in arrays:
         return arrays["features"]
-    parts = tuple(arrays[f"features.{part}"] for part in _CSR)
-    features = csr_array(parts, shape=(rows, columns))
-    features.check_format(full_check=True)
-    return features
+    return from_csr_arrays(arrays, columns, "features.")

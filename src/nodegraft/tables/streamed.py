@@ -123,15 +123,10 @@ def stream_source(
     texts: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> SourceTable:
-    """Open a table: Parquet files are read in batches; any other source is read into memory.
+    """Like ``read_source``, but open Parquet files to read them in batches.
 
     Args:
-        source: Table source, as in :func:`~nodegraft.tables.columns.read_source`.
-        what: Description of the table's content, such as "nodes", for errors about a table in
-            memory.
         memory: Memory limit in bytes for a batch and the data computed from it.
-        texts: Names or globs of columns that are read as text from a CSV file.
-        delimiter: Column separator of a CSV file; None to guess it from the header.
     """
     if isinstance(source, str | Path) and not is_database(source):
         files = TableFiles.of(source)

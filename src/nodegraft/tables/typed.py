@@ -19,7 +19,7 @@ from nodegraft.base.errors import DataError, MissingColumnError, ParameterError
 from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.node_types import KEY, SEPARATOR, qualified, type_of
+from nodegraft.graph.node_types import KEY, SEPARATOR, key_column, qualified, type_of
 from nodegraft.tables.columns import Source, SourceTable, is_text, read_source
 from nodegraft.tables.data_report import Finding, finding
 from nodegraft.tables.edges import EdgeColumns, GivenEdges, read_edges
@@ -49,11 +49,7 @@ class TypedTables:
     """Findings about keys in the node tables."""
 
     def edge_rows(self, keys: NodeKeys) -> GivenEdges:
-        """Return the valid edges of all tables.
-
-        Args:
-            keys: Keys of all nodes of the graph.
-        """
+        """Return the valid edges of all tables."""
         problems, parts = Problems(), dict[str, GivenEdges]()
         for name, (table, columns) in self.edges.items():
             with problems.collect():
@@ -62,11 +58,7 @@ class TypedTables:
         return GivenEdges.joined(parts) if parts else read_edges(None, _ENDS, keys)
 
     def with_features(self, columns: Iterable[str]) -> SourceTable:
-        """Return the nodes of those types that have any of the given columns.
-
-        Args:
-            columns: Columns that become features.
-        """
+        """Return the nodes of those types that have any of the given columns."""
         featured = [self.types.index(type_of(name, self.types)) for name in columns]
         return self.nodes.take(np.flatnonzero(np.isin(self.numbers, featured)))
 
@@ -104,6 +96,8 @@ class TypedReader:
     ) -> None:
         self._types, self._columns, self._delimiter = tuple(types), columns, delimiter
         self._texts = texts
+        self.key = key_column(key, types)
+        """Column of the joined table with keys."""
         self._keys = dict.fromkeys(types, key) if isinstance(key, str) else dict(key)
         self._refuse_unknown("key", self._keys)
 
@@ -113,11 +107,6 @@ class TypedReader:
             raise ParameterError(
                 f"{what} has the node type {unknown!r}; there are {', '.join(self._types)}."
             )
-
-    @property
-    def key(self) -> str:
-        """Column of the joined table with keys."""
-        return self._key_of(self._types[0])
 
     def read(
         self,
@@ -129,8 +118,6 @@ class TypedReader:
         """Read all tables.
 
         Args:
-            nodes: Node tables by type.
-            edges: Edge tables by type.
             featured: Columns of an existing recipe; those of types without a table become missing
                 values.
             known: Keys of the graph that grows; None for a new graph.
@@ -168,12 +155,9 @@ class TypedReader:
         joined = SourceTable.joined([empty, *read.values()], NODES).with_missing(absent)
         return TypedTables(self._types, joined, numbers, linked, tuple(findings))
 
-    def _key_of(self, name: str) -> str:
-        return self._keys.get(name, KEY)
-
     def _nodes(self, name: str, source: Source) -> tuple[SourceTable, list[Finding]]:
         """Return a node table with the keys and columns of the joined table."""
-        key = self._key_of(name)
+        key = self._keys.get(name, KEY)
         prefix = qualified("", name, self._types)
         texts = [text.removeprefix(prefix) for text in self._texts if text.startswith(prefix)]
         what = f"nodes of type {name}"
@@ -221,7 +205,7 @@ class TypedReader:
         """Return an edge table whose ends have the keys of the joined table, and its columns."""
         first, _, last = ends
         own = self._columns.ends
-        by_key = self._key_of(first), self._key_of(last)
+        by_key = self._keys.get(first, KEY), self._keys.get(last, KEY)
         what = f"edges {SEPARATOR.join(ends)}"
         table = read_source(source, what, (*own, *by_key), self._delimiter)
         named = next(

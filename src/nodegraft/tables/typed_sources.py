@@ -17,9 +17,6 @@ def is_typed(source: Source) -> bool:
 
     >>> is_typed({"product": "products.csv"}), is_typed({"key": ["p1"]}), is_typed("products.csv")
     (True, False, False)
-
-    Args:
-        source: Argument of a user.
     """
     return isinstance(source, Mapping) and all(
         isinstance(table, str | Path | Mapping) or hasattr(table, "columns")
@@ -28,12 +25,7 @@ def is_typed(source: Source) -> bool:
 
 
 def node_types_of(nodes: Source, edges: Source) -> tuple[str, ...]:
-    """Return the node types that tables name, the classified one first; empty if there are none.
-
-    Args:
-        nodes: Node tables by type, or one node table.
-        edges: Edge tables by type, or one edge table; None for no edges.
-    """
+    """Return the node types that tables name, the classified one first; empty if there are none."""
     if not is_typed(nodes):
         if edges is not None and is_typed(edges):
             raise ParameterError(

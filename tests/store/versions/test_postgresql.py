@@ -15,6 +15,7 @@ from time import monotonic, sleep
 import pytest
 from sqlalchemy import make_url
 
+from nodegraft.analysis.results.maintenance import Migration
 from nodegraft.base.errors import StoreError
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
@@ -22,7 +23,7 @@ from nodegraft.store.store import Store
 from nodegraft.store.versions import database as database_room
 from nodegraft.store.versions.audit import add_audit_entry
 from nodegraft.store.versions.journal import Journal
-from nodegraft.store.versions.migration import Migration, migrated, require_current
+from nodegraft.store.versions.migration import migrated, require_current
 from tests.fault.test_keeping_kills import files, prune, purge, purge_again, said, taught
 from tests.fault.test_store_kills import COMMITTED, forked, killed_at, seen, steps_of, was_killed
 from tests.store.maintenance.test_purging import BRAND, KEY, WORD, found_in, tabled

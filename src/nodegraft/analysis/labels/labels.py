@@ -18,7 +18,8 @@ from nodegraft.base.files.bundle import Arrays, Document, prefixed, under
 from nodegraft.base.problems import Problems
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, key_array, several
-from nodegraft.graph.labels import FindsRows, NodeLabels, class_name, refuse_likely_duplicates
+from nodegraft.graph.labels import NodeLabels, class_name, refuse_likely_duplicates
+from nodegraft.graph.view import GraphView
 from nodegraft.model.class_tree import NO_TREE, ClassTree
 
 
@@ -87,7 +88,7 @@ class StoreLabels(Mapping[str, ClassLabels]):
         """Class name -> training nodes."""
         return {name: own.training for name, own in self.items()}
 
-    def training_rows(self, graph: FindsRows) -> NodeLabels:
+    def training_rows(self, graph: GraphView) -> NodeLabels:
         """Return the row numbers of training nodes; class names are not validated again.
 
         Args:

@@ -155,11 +155,7 @@ def map_array(path: Path, stored: StoredArray) -> NDArray[Any]:
 
 
 def map_checked(path: Path, stored: StoredArray) -> NDArray[Any]:
-    """Return an array, memory-mapped; up to `CHECKED_BYTES`, verify its checksum once per process.
-
-    Args:
-        stored: Expected type, shape and checksum of the array.
-    """
+    """Map an array; up to `CHECKED_BYTES`, verify its checksum once per process."""
     array, about = map_array(path, stored), path.stat()
     identity = str(path), stored.digest, about.st_ino, about.st_mtime_ns
     if array.nbytes <= CHECKED_BYTES and identity not in _checked:

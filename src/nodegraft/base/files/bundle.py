@@ -32,7 +32,6 @@ def write_bundle(
     """Write arrays and a JSON document to a new directory; never overwrite an existing directory.
 
     Args:
-        directory: Path of the new directory, which must not exist.
         document: JSON document. A checksum of the document and the arrays is written with it.
         texts: Content of additional text files by file name; None for no files.
     """

@@ -2,16 +2,16 @@
 
 import shlex
 from dataclasses import replace
-from enum import StrEnum
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.comparisons import RowsComparison
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.changes import make_version, preview_tables
+from nodegraft.cli.changes import DRY_RUN, new_version, open_store
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
 from nodegraft.cli.options import (
     KEY,
@@ -32,26 +32,26 @@ from nodegraft.cli.options import (
     table_arguments,
 )
 from nodegraft.cli.output import Output, command
-from nodegraft.cli.render.versions import creation_line, report_fields, report_table, world_line
+from nodegraft.cli.render.versions import (
+    creation_line,
+    report_fields,
+    report_table,
+    table_preview_lines,
+    world_line,
+)
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
+    from nodegraft.store.intent import Intent
     from nodegraft.store.store import Store
     from nodegraft.tables.read import Tables
 
 TABLES = ("nodes", "edges", "labels")
 STORE = "my-store"
 """Name of the store in the command that `example` prints."""
-
-
-class World(StrEnum):
-    """Possible values of --world."""
-
-    OPEN = "open"
-    CLOSED = "closed"
 
 
 @command
@@ -110,7 +110,7 @@ def init(
         typer.Option(help="Place of graphs and models, if not in the folder: s3://…"),
     ] = None,
     world: Annotated[
-        World | None,
+        Literal["open", "closed"] | None,
         typer.Option(
             help="open: nodes may belong to unknown classes; closed: every node belongs to a "
             "known class, and confidence is the probability. open by default."
@@ -169,7 +169,7 @@ def init(
         texts=tables.texts,
         database=database,
         objects=objects,
-        world=None if world is None else world.value,
+        world=world,
         parents=classes,
         intent=author.intent,
         listener=terminal,
@@ -201,18 +201,8 @@ def grow(
 ) -> Output[NewVersion | RowsComparison]:
     """Add new nodes and edges, and report how many predictions for old nodes change."""
     tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
-    arguments: dict[str, Any] = {
-        "repair": repair,
-        "tables": columns_beside(place, terminal, *map(files_in, tables)),
-    }
-    if dry_run:
-        return preview_tables(
-            place, lambda store: store.preview_grow(*tables, **arguments), terminal
-        )
-    intent = options.intent
-    return make_version(
-        place, lambda store: store.grow(*tables, **arguments, intent=intent), terminal
-    )
+    intent = None if dry_run else options.intent
+    return _change_tables("grow", place, tables, repair, intent, terminal)
 
 
 @command
@@ -245,21 +235,35 @@ def sync(
     """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
-    tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
-    arguments: dict[str, Any] = {
-        "repair": repair,
-        "tables": columns_beside(place, terminal, *map(files_in, tables)),
-    }
-    if no_edges:
-        tables = tables[0], False
-    if dry_run:
-        return preview_tables(
-            place, lambda store: store.preview_sync(*tables, **arguments), terminal
-        )
-    intent = replace(options.intent, override=override)
-    return make_version(
-        place, lambda store: store.sync(*tables, **arguments, intent=intent), terminal
-    )
+    new_edges = False if no_edges else given_tables(edges, "--edges")
+    intent = None if dry_run else replace(options.intent, override=override)
+    tables = given_tables(nodes, "--nodes"), new_edges
+    return _change_tables("sync", place, tables, repair, intent, terminal)
+
+
+def _change_tables(
+    action: Literal["grow", "sync"],
+    place: Path,
+    tables: tuple[Any, Any],
+    repair: bool,
+    intent: "Intent | None",
+    terminal: Terminal,
+) -> Output[NewVersion | RowsComparison]:
+    """Make a version from new tables, or show what would change if there is no intent."""
+    with open_store(place, terminal) as store:
+        columns = columns_beside(store, terminal, *chain(*map(files_in, tables)))
+        options: dict[str, Any] = {"repair": repair, "tables": columns}
+        if intent:
+            terminal.stage("making the new version")
+            make = store.grow if action == "grow" else store.sync
+            return new_version(store, make(*tables, **options, intent=intent))
+        terminal.stage("comparing tables")
+        compare = store.preview_grow if action == "grow" else store.preview_sync
+        preview = compare(*tables, **options)
+        examples = preview.predictions.examples if preview.predictions else ()
+        texts = store.texts([flip.node for flip in examples])
+        text = table_preview_lines(preview, texts), DRY_RUN
+        return Output(preview.result(store.version()), text)
 
 
 def _created_store(

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from nodegraft.analysis.results.maintenance import Migration
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import open_store
@@ -23,7 +24,7 @@ def verify(place: StorePlace, terminal: Terminal, by: By = None) -> Output[resul
     value = results.Verified(
         files=verification.files,
         unused=verification.unused,
-        damaged=[results.DamagedFile(**vars(finding)) for finding in verification.findings],
+        damaged=list(verification.findings),
         not_recorded=verification.recorded,
     )
     text = line(render.verification_lines(verification).plain)
@@ -57,8 +58,7 @@ def settings(
             )
         if change is None:
             listed = store.settings()
-            value = results.Settings([results.Setting(**vars(setting)) for setting in listed])
-            return Output(value, (render.settings_table(listed),))
+            return Output(results.Settings(list(listed)), (render.settings_table(listed),))
         name, equals, new = (part.strip() for part in change.partition("="))
         if not equals:
             raise ParameterError(
@@ -66,9 +66,8 @@ def settings(
             )
         before = store.setting(name)
         after = store.set_setting(name, new, intent=options.intent)
-        return Output(
-            results.ChangedSetting(name, before, after), (render.setting_line(name, before, after),)
-        )
+        text = f"Setting {name} is now {after} (before: {before})."
+        return Output(results.ChangedSetting(name, before, after), (text,))
 
 
 @command
@@ -127,7 +126,7 @@ def purge(
 
 
 @command
-def migrate(place: StorePlace) -> Output[results.Migrated]:
+def migrate(place: StorePlace) -> Output[Migration]:
     """Update a store that an older nodegraft created."""
     from nodegraft.store.store import Store
 
@@ -135,7 +134,7 @@ def migrate(place: StorePlace) -> Output[results.Migrated]:
     text = f"Updated the tables from revision {migration.before} to {migration.after}."
     if migration.before == migration.after:
         text = f"Nothing to do: the tables have the newest revision, {migration.after}."
-    return Output(results.Migrated(migration.before, migration.after), (text,))
+    return Output(migration, (text,))
 
 
 COMMANDS = {

@@ -1,38 +1,30 @@
-"""Commands of the help panel Predict and inspect."""
+"""Commands of the help panel Predict and inspect that predict nodes, and explain predictions."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 from rich.console import RenderableType
 
-from nodegraft.analysis.results.comparisons import Drift
 from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
 from nodegraft.analysis.results.versions import KnownClasses
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
-from nodegraft.cli.changes import open_store, write_card
+from nodegraft.cli.changes import open_store
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table, keys_of_candidate
-from nodegraft.cli.options import LiveVersion, NewestVersion, StorePlace
+from nodegraft.cli.options import LiveVersion, StorePlace
 from nodegraft.cli.output import Output, command, plain
-from nodegraft.cli.render.explanation import ExplainedNode, explanation_lines
+from nodegraft.cli.render.explanation import explanation_lines
 from nodegraft.cli.render.inspect import (
     classes_table,
-    drift_table,
-    evaluation_lines,
-    new_class_lines,
-    suggestions_table,
 )
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
-from nodegraft.cli.results.store import Card, Evaluation, Suggestions
+from nodegraft.cli.table_config import columns_beside
 from nodegraft.cli.table_files import table_of
-from nodegraft.cli.terminal import Terminal, line
+from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,17 +34,6 @@ if TYPE_CHECKING:
     from nodegraft.graph.growth.rows_view import RowsView
     from nodegraft.graph.keys import Key
     from nodegraft.store.store import Store
-
-MAX_GROUPS = 3
-"""Maximum number of groups to show that may be a new class."""
-
-
-class MissingKeys(StrEnum):
-    """Possible values of --missing."""
-
-    ERROR = "error"
-    SKIP = "skip"
-    NULL = "null"
 
 
 @command
@@ -69,7 +50,13 @@ def predict(
         ),
     ] = None,
     everyone: Annotated[bool, typer.Option("--all", help="Predict all nodes.")] = False,
-    key: Annotated[str, typer.Option(help="Column with the node key, in the table.")] = "key",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the node key, in the table; by default that of a nodegraft.toml "
+            "beside it, or 'key'."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
     min_confidence: Annotated[
         float | None,
@@ -86,7 +73,7 @@ def predict(
         ),
     ] = None,
     missing: Annotated[
-        MissingKeys | None,
+        Literal["error", "skip", "null"] | None,
         typer.Option(
             help="Keys that are not in the graph: refuse them (error), drop them (skip), or give a "
             "row without a class (null). By default null for --table, error for --nodes."
@@ -102,6 +89,7 @@ def predict(
 ) -> Output[Predictions]:
     """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
+    from nodegraft.graph.node_types import KEY, key_column
     from nodegraft.tables.new_rows import read_rows, rows_view
 
     if sum((nodes is not None, table is not None, rows is not None, everyone)) != 1:
@@ -123,14 +111,13 @@ def predict(
             targets, keys = beside.new_rows, beside.names
         elif nodes is not None:
             with keys_of_candidate(store, waiting if version is None else None):
-                node_keys = keys_from(nodes, state.graph, missing in (None, MissingKeys.ERROR))
-            targets, keys = found_rows(
-                state.graph, node_keys, missing.value if missing else "error"
-            )
+                node_keys = keys_from(nodes, state.graph, missing in (None, "error"))
+            targets, keys = found_rows(state.graph, node_keys, missing or "error")
         elif table is not None:
-            delimiter = store.table_options.get("delimiter")
-            listed = keys_in_table(table, key, state.graph, delimiter)
-            targets, keys = found_rows(state.graph, listed, missing.value if missing else "null")
+            columns = store.table_options | {"key": KEY} | columns_beside(store, terminal, table)
+            column = key or key_column(columns["key"], state.graph.node_types)
+            listed = keys_in_table(table, column, state.graph, columns.get("delimiter"))
+            targets, keys = found_rows(state.graph, listed, missing or "null")
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,
@@ -219,136 +206,9 @@ def explain(
     terminal.stage(f"explaining {node}")
     explanation = state.model.explain(state.graph, key)
     label = state.label_of.get(key)
-    lines = explanation_lines(ExplainedNode(key, label, text), explanation, terminal.width)
+    lines = explanation_lines(key, label, text, explanation, terminal.width)
     value = Explanation(**fields, node=key, label=label, explanation=explanation)
     return Output(value, (lines, predicting_version(number, live, waiting)))
 
 
-@command
-def suggest(
-    place: StorePlace,
-    terminal: Terminal,
-    count: Annotated[int, typer.Option(help="Number of nodes.")] = 10,
-    version: NewestVersion = None,
-) -> Output[Suggestions]:
-    """Suggest nodes to label next, and groups of nodes that may be a new class."""
-    from nodegraft.analysis.suggestions import new_classes, suggestions
-
-    with open_store(place, terminal) as store:
-        number = store.newest if version is None else version
-        # Load the state once for both lists, so that they share its caches.
-        state = store.state(number)
-        terminal.stage("comparing uncertain nodes")
-        nodes = suggestions(state, count)
-        texts = store.texts([suggestion.node for suggestion in nodes], number)
-        terminal.stage("grouping nodes of unknown classes")
-        groups = {
-            group: store.texts(group.examples, number) for group in new_classes(state, MAX_GROUPS)
-        }
-        fields = store.version(number).fields
-    value = Suggestions(**fields, suggestions=nodes, new_classes=list(groups))
-    hints = (f"Add labels: nodegraft label {shlex.quote(str(place))} --class NAME --nodes KEY,KEY",)
-    text = (suggestions_table(nodes, texts), *new_class_lines(place, groups))
-    return Output(value, text, hints if nodes else ())
-
-
-@command
-def drift(
-    place: StorePlace,
-    terminal: Terminal,
-    before: Annotated[
-        int | None, typer.Option(help="Version number; by default the live version.")
-    ] = None,
-    after: Annotated[
-        int | None, typer.Option(help="Version number; by default the newest version.")
-    ] = None,
-) -> Output[Drift]:
-    """Compare predictions, confidence, edges and features of two versions."""
-    from nodegraft.analysis.drift import ALARM
-
-    with open_store(place, terminal) as store:
-        terminal.stage("predicting with both versions")
-        shifts = store.drift(before, after)
-        fields = store.version(after).fields
-        old = store.live if before is None else before
-    value = Drift(**fields, compared_with=old, threshold=ALARM, shifts=list(shifts))
-    return Output(value, (drift_table(shifts, ALARM),))
-
-
-@command
-def evaluate(
-    place: StorePlace,
-    terminal: Terminal,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method", help="Method to compare; by default the store's and several others."
-        ),
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of random draws of classes and labels.")] = 5,
-    shots: Annotated[int, typer.Option(help="Labels of each new class.")] = 5,
-    version: NewestVersion = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for a report with figures and JSON.")
-    ] = None,
-) -> Output[Evaluation]:
-    """Compare methods on your labels: accuracy, and the cost of each new class."""
-    from nodegraft.base.files.folder import WriteOnceFolder
-
-    if out is not None:
-        # Report a missing extra or an unwritable folder before the long computation.
-        from nodegraft.lab.report.page import write_evaluation
-
-        WriteOnceFolder(out).check_writable()
-    with open_store(place, terminal) as store:
-        evaluation = store.evaluate(methods, seeds=seeds, shots=shots, version=version)
-    text: tuple[RenderableType, ...] = (evaluation_lines(evaluation),)
-    page = None
-    if out is not None:
-        terminal.stage("drawing figures")
-        page = str(write_evaluation(evaluation, place.resolve().name, out))
-        text = (*text, line(f"report: {page}"))
-    names = ("version", "recommended", "advice", "setting", "left_out", "methods", "lead")
-    fields = {name: part for name, part in evaluation.to_json().items() if name in names}
-    return Output(Evaluation(**fields, page=page), text)
-
-
-@command
-def card(
-    place: StorePlace,
-    terminal: Terminal,
-    version: LiveVersion = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write a .md file, with its figures beside it.")
-    ] = None,
-) -> Output[Card]:
-    """Show the model card of a version; if the version was live, store a missing card."""
-    from nodegraft.analysis.card.markdown import card_markdown
-
-    if out is not None and out.suffix != ".md":
-        raise ParameterError(f"--out {out} must end in .md.")
-    with open_store(place, terminal) as store:
-        number = store.live if version is None else version
-        content = store.card(number)
-        if content.promotion is not None:
-            # Users who may only read the store can see the card too, so ignore errors in writing
-            # it.
-            with suppress(OSError):
-                store.write_card(number)
-    name = place.resolve().name
-    markdown = card_markdown(content, name)
-    if out is not None:
-        write_card(content, name, out)
-    text = line(markdown.rstrip("\n") if out is None else f"card: {out}")
-    return Output(Card(number, markdown, None if out is None else str(out)), (text,))
-
-
-COMMANDS = {
-    "predict": predict,
-    "classes": classes,
-    "explain": explain,
-    "suggest": suggest,
-    "drift": drift,
-    "evaluate": evaluate,
-    "card": card,
-}
+COMMANDS = {"predict": predict, "classes": classes, "explain": explain}

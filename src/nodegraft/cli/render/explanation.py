@@ -1,6 +1,5 @@
 """Rendering of the explanation of a prediction as text and tables."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from rich.box import SIMPLE
@@ -26,47 +25,38 @@ NOTHING = 0.005
 """Threshold below which a number is shown as 0.00."""
 
 
-@dataclass(frozen=True)
-class ExplainedNode:
-    """Node whose prediction is explained, with its label and text."""
-
-    key: object
-    """Key of the node."""
-
-    label: str | None
-    """Label of the node; None without a label."""
-
-    text: str | None
-    """Text of the node; None without a text."""
-
-
 def explanation_lines(
-    node: ExplainedNode, explanation: dict[str, Any], width: int = 80
+    node: object,
+    label: str | None,
+    text: str | None,
+    explanation: dict[str, Any],
+    width: int = 80,
 ) -> RenderableType:
     """Return the two most probable classes, their signals, and the labels that contribute most.
 
     Args:
+        node: Key of the node.
+        label: Label of the node; None without a label.
+        text: Text of the node; None without a text.
         width: Line width in characters; bars are shortened or omitted on short lines.
     """
     if "signals" not in explanation:
         return Text("\n".join(f"{name}: {value}" for name, value in explanation.items()))
     parts: list[RenderableType] = [
-        _head(node, explanation),
-        *([text_line(node.text)] if node.text else []),
+        _head(node, label, explanation),
+        *([text_line(text)] if text else []),
         _signals(explanation["signals"], explanation["answer"], explanation["runner_up"], width),
     ]
     labels = [
-        label
-        for label in explanation["labels"]
-        if label["similarity"] + label["diffusion"] >= NOTHING
+        part for part in explanation["labels"] if part["similarity"] + part["diffusion"] >= NOTHING
     ]
     if labels:
-        parts.append(_labels(node.key, explanation["answer"], labels))
+        parts.append(_labels(node, explanation["answer"], labels))
     unlabelled = explanation["unlabelled_nodes"]
     if abs(unlabelled) >= NOTHING:
         like = f"Unlabelled nodes similar to {explanation['answer']} add {unlabelled:.2f}."
         parts.append(Text(like))
-    parts.append(Text(f"Edges of {node.key}: {_edges(explanation['relations'])}."))
+    parts.append(Text(f"Edges of {node}: {_edges(explanation['relations'])}."))
     return Group(*parts)
 
 
@@ -81,17 +71,17 @@ def _edges(relations: list[dict[str, Any]]) -> str:
     return ", ".join(counts) or "none"
 
 
-def _head(node: ExplainedNode, explanation: dict[str, Any]) -> Text:
+def _head(node: object, label: str | None, explanation: dict[str, Any]) -> Text:
     answer, other = explanation["answer"], explanation["runner_up"]
     probability, second = (
         likely(explanation["probability"]),
         likely(explanation["runner_up_probability"]),
     )
     if answer == other:
-        head = f"{node.key} is predicted to be {answer}, the only class there is."
+        head = f"{node} is predicted to be {answer}, the only class there is."
     else:
         head = (
-            f"{node.key} is predicted to be {answer} (probability {probability}) rather than "
+            f"{node} is predicted to be {answer} (probability {probability}) rather than "
             f"{other} ({second})."
         )
     known, is_open = explanation["known"], explanation["world"] == "open"
@@ -105,9 +95,9 @@ def _head(node: ExplainedNode, explanation: dict[str, Any]) -> Text:
     # In a closed world, every node belongs to a known class.
     if is_open and known is not None and known < 1 / 2:
         head += f" It probably belongs to no known class: {likely(1 - known)}."
-    if node.label is not None:
-        differs = "" if node.label == answer else ", which the prediction contradicts"
-        head += f" Its label is {node.label}{differs}."
+    if label is not None:
+        differs = "" if label == answer else ", which the prediction contradicts"
+        head += f" Its label is {label}{differs}."
     if explanation["note"]:
         head += f" {explanation['note']}"
     return Text(head)

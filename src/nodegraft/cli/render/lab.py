@@ -1,13 +1,11 @@
 """Rendering of benchmark runs, suites, datasets and records as text and tables."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.box import SIMPLE
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from nodegraft.lab.runners.local import JobEnded
 
 COLUMNS = ("session", "classes", "macro", "micro", "known", "novel", "harmonic", "seconds")
-
-MAX_NAMED_JOBS = 4
-"""Maximum number of running jobs that are listed by name."""
 
 
 class MethodTable(Table):
@@ -52,45 +47,6 @@ class MethodTable(Table):
             self.caption = f"Not shown, because the line is short: {', '.join(omitted)} (--json)."
             self.caption_justify = "left"
         return super().__rich_console__(console, options)
-
-
-@dataclass(frozen=True)
-class SuiteProgress:
-    """Progress of a suite of jobs."""
-
-    total: int
-    """Number of all jobs."""
-
-    done: int
-    """Number of jobs that succeeded."""
-
-    failed: int
-    """Number of jobs that failed."""
-
-    running: tuple[str, ...]
-    """Titles of the running jobs."""
-
-    seconds: float
-    """Seconds since the start of the suite."""
-
-    seconds_left: float | None
-    """Estimated seconds left; None without an estimate."""
-
-
-def suite_progress(progress: SuiteProgress) -> Group:
-    """Return a progress bar with counts, and the titles of some running jobs."""
-    seconds = progress.seconds_left
-    counts = Table.grid(padding=(0, 2))
-    counts.add_row(
-        ProgressBar(total=progress.total, completed=progress.done + progress.failed, width=30),
-        f"{progress.done} of {progress.total} done",
-        f"{len(progress.running)} running",
-        Text(f"{progress.failed} failed", style="red" if progress.failed else ""),
-        f"{duration(progress.seconds)} so far",
-        "" if seconds is None else f"about {duration(seconds)} left",
-    )
-    named = [Text(f"  {title}", style="dim") for title in progress.running[:MAX_NAMED_JOBS]]
-    return Group(counts, *named)
 
 
 def job_line(event: "JobEnded", count: str) -> Text:

@@ -16,11 +16,11 @@ from nodegraft.cli.render.values import file_size
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodegraft.analysis.results.maintenance import SettingValue
     from nodegraft.cli.results.maintenance import Tokens
     from nodegraft.store.maintenance.pruning import Pruned
     from nodegraft.store.maintenance.purging import Purged
     from nodegraft.store.maintenance.verification import Verification
-    from nodegraft.store.settings import SettingValue
     from nodegraft.store.versions.audit import AuditEntry
 
 
@@ -128,8 +128,3 @@ def tokens_table(tokens: "Tokens") -> RenderableType:
 
 def _time_text(at: "datetime | None") -> str:
     return "never" if at is None else f"{at:%Y-%m-%d %H:%M}"
-
-
-def setting_line(name: str, before: object, after: object) -> Text:
-    """Return a line with the old and the new value of a setting."""
-    return Text(f"Setting {name} is now {after} (before: {before}).")

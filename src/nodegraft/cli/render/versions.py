@@ -14,14 +14,18 @@ from rich.text import Text
 from nodegraft.analysis.version import Version, describe_version
 from nodegraft.base.counting import counted
 from nodegraft.cli.render import values
-from nodegraft.cli.render.values import percent
 from nodegraft.cli.results.store import Finding
 from nodegraft.cli.terminal import line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.accuracy import CorrectCounts
+    from nodegraft.analysis.preview import Preview
     from nodegraft.store.label_changes import LastFit, Refit
+    from nodegraft.store.table_changes import TablePreview
     from nodegraft.tables.data_report import DataReport
+
+MAX_ROWS = 8
+"""Maximum number of rows of a list to show."""
 
 
 def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCounts") -> Text:
@@ -30,7 +34,7 @@ def creation_line(place: Path, classes: int, labels: int, held_out: "CorrectCoun
     if held_out.accuracy is None:
         return Text(f"{line} No label is held out: no class has ten labels.")
     right = sum(held_out.right.values())
-    share = percent(held_out.accuracy)
+    share = values.percent(held_out.accuracy)
     return Text(f"{line} Held-out accuracy {share} ({right:,} of {held_out.nodes:,}).")
 
 
@@ -182,14 +186,6 @@ def predicting_version(number: int, live: int, waiting: Version | None) -> Text:
             f" Version {waiting.number} waits for review: try it with --version {waiting.number}."
         )
     return line
-
-
-if TYPE_CHECKING:
-    from nodegraft.analysis.preview import Preview
-    from nodegraft.store.table_changes import TablePreview
-
-MAX_ROWS = 8
-"""Maximum number of rows of a list to show."""
 
 
 def preview_lines(preview: "Preview", texts: values.Texts) -> RenderableType:

@@ -4,24 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from nodegraft.analysis.results.maintenance import DamagedFile, SettingValue
 from nodegraft.analysis.results.result import Result
-
-
-@dataclass(frozen=True)
-class DamagedFile:
-    """Damaged file of a store.
-
-    Args:
-        file: Path of the damaged file.
-        problem: Description of the damage.
-        advice: Advice on how to repair the file.
-        blocks: Whether the store cannot be opened until the file is restored.
-    """
-
-    file: str
-    problem: str
-    advice: str
-    blocks: bool
 
 
 @dataclass(frozen=True)
@@ -45,23 +29,6 @@ class Verified(Result):
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Setting of a store.
-
-    Args:
-        name: Name of the setting.
-        value: Current value of the setting.
-        default: Value in a store that never changed the setting.
-        description: Effect of the setting, in one sentence.
-    """
-
-    name: str
-    value: Any
-    default: Any
-    description: str
-
-
-@dataclass(frozen=True)
 class Settings(Result):
     """List of all settings of a store.
 
@@ -71,7 +38,7 @@ class Settings(Result):
 
     TABLE: ClassVar[str] = "settings"
 
-    settings: list[Setting]
+    settings: list[SettingValue]
 
 
 @dataclass(frozen=True)
@@ -159,20 +126,6 @@ class Purged(Result):
     versions: list[int]
     rows: int
     files: int
-
-
-@dataclass(frozen=True)
-class Migrated(Result):
-    """Migration of a store's database tables.
-
-    Args:
-        before: Revision of the tables before the migration.
-        after: Revision of the tables after the migration; equal to `before` if they were up to
-            date.
-    """
-
-    before: str
-    after: str
 
 
 @dataclass(frozen=True)

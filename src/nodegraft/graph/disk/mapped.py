@@ -29,7 +29,7 @@ from nodegraft.graph.edges.matrix import Matrix, is_sparse, mark_mapped
 from nodegraft.graph.growth.stacked import Stored as StoredRows
 from nodegraft.graph.growth.stacked import parts_of
 from nodegraft.graph.keys import NodeKeys
-from nodegraft.graph.stores import ArrayCache, EdgesByKind, Recipe
+from nodegraft.graph.stores import ArrayCache, GraphStore, Recipe
 
 MANIFEST = "manifest.json"
 """File name of the manifest, which is written last: a folder with it contains a complete graph."""
@@ -137,7 +137,7 @@ _INDEX = ("<i4", "<i8")
 
 
 @dataclass(frozen=True, eq=False)
-class MappedStore(EdgesByKind):
+class MappedStore(GraphStore):
     """Graph store whose arrays, written by ``nodegraft build``, are memory-mapped.
 
     The array files are in a folder of their own or among the objects of a model's store. Opening

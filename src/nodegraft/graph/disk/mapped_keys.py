@@ -45,12 +45,7 @@ class PackedTexts:
 
     @classmethod
     def padded(cls, letters: NDArray[np.uint8], bounds: NDArray[np.int64]) -> "PackedTexts":
-        """Return packed texts from bytes without padding.
-
-        Args:
-            letters: UTF-8 bytes of all texts.
-            bounds: Start offset of each text in `letters`, followed by the end of the last text.
-        """
+        """Return packed texts from bytes without padding."""
         return cls(np.concatenate((letters, padding(letters.size))), bounds)
 
     def __len__(self) -> int:
@@ -137,9 +132,6 @@ def padding(size: int) -> NDArray[np.uint8]:
     """Return the zero bytes that must follow the last text.
 
     With them, reading words of 8 bytes never reads outside the array.
-
-    Args:
-        size: Number of bytes of all texts.
     """
     return np.zeros(-size % WORD + WORD, dtype=np.uint8)
 
@@ -260,17 +252,7 @@ def index_hashes(keys: Stored) -> NDArray[np.uint64]:
 
 
 def same_keys(ours: Stored, rows: IntArray, theirs: Stored, places: IntArray) -> NDArray[np.bool_]:
-    """Compare keys of two sets pair by pair.
-
-    Args:
-        ours: First set of keys.
-        rows: For each pair, the row number of its key in `ours`.
-        theirs: Second set of keys, of the same type.
-        places: For each pair, the row number of its key in `theirs`.
-
-    Returns:
-        Whether the two keys of each pair are equal.
-    """
+    """Compare keys of two sets pair by pair, as :meth:`PackedTexts.same` does."""
     if isinstance(ours, PackedTexts) and isinstance(theirs, PackedTexts):
         return ours.same(rows, theirs, places)
     equal: NDArray[np.bool_] = np.equal(ours[rows], theirs[places])  # type: ignore[index]

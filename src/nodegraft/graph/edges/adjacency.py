@@ -17,6 +17,8 @@ from nodegraft.graph.edges.entries import (
     compressed,
     narrowed,
     normalised_values,
+    row_offsets,
+    weights_of,
     with_loops,
 )
 from nodegraft.graph.edges.matrix import (
@@ -77,9 +79,6 @@ class Adjacency:
         ([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
 
         Args:
-            source: Node number of each edge's source.
-            target: Node number of each edge's target.
-            weights: Weight of each edge; None if all weights are 1.
             directions: Direction flags of each edge as seen from its source; None for undirected
                 edges.
         """
@@ -139,11 +138,7 @@ class Adjacency:
         return self.directions is not None
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
-        """Return the number of neighbours of each given node.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        """Return the number of neighbours of each node in `nodes`; of every node if it is None."""
         if nodes is None:
             self.check_offsets()
             return np.diff(self.indptr)
@@ -153,11 +148,7 @@ class Adjacency:
         return stops - starts
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
-        """Return the sum of edge weights of each node, as normalisation uses it.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        """Return the sum of edge weights of each node in `nodes`; of every node if it is None."""
         if self.counted is None and self.weights is None:
             return self.degrees(nodes)
         counted = self._sums if self.counted is None else self.counted
@@ -178,9 +169,7 @@ class Adjacency:
 
     def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the number of neighbours of each given node, and the neighbours, node by node."""
-        counts, places = self._places(nodes)
-        neighbours = self.indices[places]
-        self._check_nodes(neighbours)
+        counts, neighbours, _ = self.weighted_neighbours(nodes)
         return counts, neighbours
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
@@ -240,21 +229,14 @@ class Adjacency:
         Args:
             nodes: Node numbers, ascending.
         """
-        counts, places = self._places(nodes)
         position = np.full(self.num_nodes, -1, dtype=self.indices.dtype)
         position[nodes] = np.arange(nodes.size, dtype=self.indices.dtype)
-        targets = self.indices[places]
-        self._check_nodes(targets)
-        columns = position[targets]
-        inside = columns >= 0
-        owner = np.repeat(np.arange(nodes.size), counts)[inside]
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=nodes.size))))
-        entries = places[inside]
-        weights = None if self.weights is None else self.weights[entries]
-        directions = None if self.directions is None else self.directions[entries]
+        entries = self.entries_of(nodes)
+        columns = position[entries.columns]
+        inside = entries._replace(columns=columns).select(columns >= 0)
+        ends = row_offsets(inside.rows, nodes.size).astype(self.indptr.dtype)
         counted = None if self.counted is None else self.counted[nodes]
-        ends = indptr.astype(self.indptr.dtype)
-        return Adjacency(ends, columns[inside], weights, directions, counted)
+        return Adjacency(ends, inside.columns, inside.weights, inside.directions, counted)
 
     def counting_all(self) -> "Adjacency":
         """Return a copy whose subgraphs are normalised by the degrees of the whole graph."""
@@ -298,34 +280,37 @@ class Adjacency:
         return replace(self, indptr=ends, indices=self.indices.astype(kind, copy=False))
 
     def _rebuilt(self, place: IntArray, num_nodes: int, is_kept: NDArray[np.bool_]) -> "Adjacency":
-        rows, columns, weights, directions = self.entries()
-        edges = np.flatnonzero(rows < columns)[is_kept]
+        entries = self.entries()
+        once = np.flatnonzero(entries.rows < entries.columns)
+        source, target, weights, directions = entries.select(once[is_kept])
         return Adjacency.from_edges(
-            place[rows[edges]],
-            place[columns[edges]],
-            num_nodes,
-            weights=None if weights is None else weights[edges],
-            directions=None if directions is None else directions[edges],
+            place[source], place[target], num_nodes, weights=weights, directions=directions
         )
 
     def along(
-        self, direction: Directions | np.uint8, nodes: IntArray | None = None
+        self,
+        direction: np.uint8 | None,
+        nodes: IntArray | None = None,
+        *,
+        weighted: bool = False,
     ) -> "csr_array[Any]":
         """Return a matrix with 1 for each edge in one direction, otherwise 0.
 
         Args:
             direction: ``OUT`` for edges that lead from the row to the column, ``IN`` for edges that
-                lead from the column to the row.
+                lead from the column to the row; edges without a direction do neither. None for all
+                edges.
             nodes: Node number of each row of the matrix; None for all nodes.
+            weighted: Whether the matrix has the weight of each edge instead of 1.
         """
         rows = np.arange(self.num_nodes) if nodes is None else nodes
-        owner, columns, _, directions = self.entries_of(rows)
-        is_along = np.zeros(owner.size, dtype=bool)
-        if directions is not None:
-            is_along = (directions & direction) > 0
-        ones = np.ones(int(is_along.sum()), dtype=np.float32)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(owner[is_along], minlength=rows.size))))
-        return csr_array((ones, columns[is_along], ends), shape=(rows.size, self.num_nodes))
+        entries = self.entries_of(rows)
+        if direction is not None:
+            flags = np.uint8(0) if entries.directions is None else entries.directions
+            entries = entries.select(np.broadcast_to(flags & direction > 0, entries.rows.shape))
+        values = weights_of(entries if weighted else entries._replace(weights=None))
+        ends = row_offsets(entries.rows, rows.size)
+        return csr_array((values, entries.columns, ends), shape=(rows.size, self.num_nodes))
 
     @cached_property
     def normalised(self) -> "csr_array[Any]":
@@ -367,8 +352,6 @@ class Adjacency:
         """Return consecutive rows of ``S``, with a column for every node.
 
         Args:
-            start: Number of the first row.
-            stop: Number of the last row plus one.
             roots: :math:`D^{-1/2}` of all nodes, from :meth:`inverse_roots`.
         """
         between = slice(int(self.indptr[start]), int(self.indptr[stop]))
@@ -383,11 +366,7 @@ class Adjacency:
         return csr_array((values, *places), shape=(nodes.size, self.num_nodes))
 
     def inverse_roots(self, nodes: IntArray | None = None) -> NDArray[np.float32]:
-        r"""Return the diagonal of :math:`D^{-1/2}` as an array; ``D`` has the degrees of ``A + I``.
-
-        Args:
-            nodes: Node numbers; None for all nodes.
-        """
+        r"""Return the diagonal of :math:`D^{-1/2}`, with the degrees of ``A + I``, for `nodes`."""
         roots: NDArray[np.float64] = 1.0 / np.sqrt(self.weighted_degrees(nodes) + 1.0)
         return roots.astype(np.float32)
 

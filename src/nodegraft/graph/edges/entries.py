@@ -33,6 +33,26 @@ class Entries(NamedTuple):
     directions: Directions | None = None
     """Direction flags of each entry: :data:`OUT`, :data:`IN` or both; None for undirected edges."""
 
+    def select(self, places: NDArray[Any]) -> "Entries":
+        """Return some of the entries.
+
+        Args:
+            places: Boolean mask of the entries, or their positions.
+        """
+        return Entries(*(None if part is None else part[places] for part in self))  # type: ignore[arg-type]
+
+
+def row_offsets(rows: IntArray, num_rows: int) -> NDArray[np.int64]:
+    """Return CSR offsets: the position of each row's first entry, then the number of entries.
+
+    >>> row_offsets(np.array([0, 2, 2]), 3).tolist()
+    [0, 1, 1, 3]
+
+    Args:
+        rows: Row of each entry, ascending.
+    """
+    return np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=num_rows))))
+
 
 def weights_of(entries: Entries) -> Weights:
     """Return the weight of each entry; 1 for all entries if they have no weights."""
@@ -62,19 +82,15 @@ def both_ways(
 
     Duplicates remain, self loops are dropped.
     """
-    is_edge = source != target
-    source, target = source[is_edge], target[is_edge]
+    source, target, weights, directions = Entries(source, target, weights, directions).select(
+        source != target
+    )
     rows, columns = np.concatenate((source, target)), np.concatenate((target, source))
-    weights = None if weights is None else np.tile(weights[is_edge].astype(np.float32), 2)
+    weights = None if weights is None else np.tile(weights.astype(np.float32), 2)
     if directions is not None:
-        kept_directions = directions[is_edge]
-        directions = np.concatenate((kept_directions, _turned(kept_directions)))
+        swapped = ((directions & OUT) << 1) | ((directions & IN) >> 1)
+        directions = np.concatenate((directions, swapped.astype(np.uint8)))
     return Entries(rows, columns, weights, directions)
-
-
-def _turned(directions: Directions) -> Directions:
-    swapped = ((directions & OUT) << 1) | ((directions & IN) >> 1)
-    return swapped.astype(np.uint8)
 
 
 def compressed(
@@ -101,7 +117,7 @@ def compressed(
     if rows.size and not 0 <= rows.min() <= rows.max() < num_rows:
         raise ValueError(f"edges name nodes that are not among {num_rows}")
     rows, columns, weights, directions = distinct(entries, summed=summed)
-    ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=num_rows))))
+    ends = row_offsets(rows, num_rows)
     kind = index_type(max(num_nodes, rows.size))
     return ends.astype(kind), columns.astype(kind), weights, directions
 
@@ -150,8 +166,6 @@ def with_loops(targets: IntArray, counts: IntArray, neighbours: IntArray) -> Loo
     ([0, 1, 2, 1, 4], [0, 3, 5])
 
     Args:
-        targets: Node number of each row.
-        counts: Number of neighbours of each row.
         neighbours: Neighbours of all rows, row by row and ascending within a row.
     """
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
@@ -176,7 +190,6 @@ def normalised_values(
     Args:
         columns: Column of each entry, as a position in ``roots``.
         roots: :math:`D^{-1/2}`: inverse square root of the degree of each column's node.
-        weights: Weight of each neighbour; None if all are 1.
     """
     # Use np.take, because it is twice as fast as indexing with an array.
     values: NDArray[np.float32] = np.take(roots, columns)

@@ -6,7 +6,7 @@ checked before use, but only for those rows that are read. Arrays in memory are 
 they have no :data:`ORIGIN`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -30,11 +30,7 @@ def check_offsets(
     nodegraft.base.errors.DamagedFileError: edges.0 is damaged: an offset in indptr is out of ...
 
     Args:
-        starts: Offset of the first entry of each row.
-        stops: Offset after the last entry of each row.
         size: Number of entries of the matrix: no offset may be larger.
-        origin: Name of the mapped file, for the error message.
-        part: Name of the array, for the error message.
     """
     if not starts.size:
         return
@@ -46,10 +42,7 @@ def check_numbers(numbers: NDArray[Any], limit: int, origin: str, part: str = "i
     """Raise DamagedFileError for row or column numbers that are negative or too large.
 
     Args:
-        numbers: Row numbers or column numbers to check.
         limit: Number of rows or columns: valid numbers are smaller.
-        origin: Name of the mapped file, for the error message.
-        part: Name of the array, for the error message.
     """
     if not numbers.size:
         return
@@ -65,7 +58,6 @@ def mark_mapped(matrix: "csr_array[Any]", origin: str) -> "csr_array[Any]":
 
     Args:
         matrix: Matrix to mark; it is modified in place.
-        origin: Name of the mapped file.
     """
     setattr(matrix, ORIGIN, origin)
     return matrix
@@ -217,6 +209,29 @@ def weigh_columns(matrix: Matrix, weights: NDArray[np.float32]) -> Matrix:
     return np.asarray(matrix * weights)
 
 
+CSR = ("data", "indices", "indptr")
+"""Names of the arrays of a CSR matrix."""
+
+
+def csr_arrays(matrix: "csr_array[Any]") -> dict[str, NDArray[Any]]:
+    """Return the arrays of a CSR matrix by name."""
+    return {part: getattr(matrix, part) for part in CSR}
+
+
+def from_csr_arrays(
+    arrays: Mapping[str, NDArray[Any]], columns: int, prefix: str = ""
+) -> "csr_array[Any]":
+    """Create a CSR matrix from its arrays; raise ValueError if they do not fit each other.
+
+    Args:
+        prefix: Text before the name of each array.
+    """
+    data, indices, indptr = (arrays[prefix + part] for part in CSR)
+    matrix = csr_array((data, indices, indptr), shape=(indptr.size - 1, columns))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
 def nbytes(matrix: Matrix) -> int:
     """Return the size of the arrays of a matrix in bytes."""
     if is_sparse(matrix):
@@ -248,9 +263,7 @@ def placed_rows(matrix: Matrix, rows: IntArray, count: int) -> Matrix:
     [0.0, 3.0, 0.0]
 
     Args:
-        matrix: The given rows.
         rows: Their row numbers in the result, ascending.
-        count: Number of rows of the result.
     """
     shape = count, matrix.shape[1]
     if not is_sparse(matrix):

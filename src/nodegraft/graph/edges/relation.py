@@ -19,7 +19,7 @@ from nodegraft.graph.edges.entries import (
     weights_of,
 )
 from nodegraft.graph.edges.matrix import IntArray
-from nodegraft.graph.keys import Key, NodeKeys
+from nodegraft.graph.keys import Key, NodeKeys, several
 
 Pairs: TypeAlias = Iterable[tuple[Key, Key]] | NDArray[Any]
 
@@ -73,7 +73,6 @@ def relations_in(edges: Edges, unnamed: str) -> dict[str, Relation]:
     """Return a mapping from the name of each edge type to its edges.
 
     Args:
-        edges: Edges of one type, or a mapping from the name of each type to its edges.
         unnamed: Name of the edge type if edges are given without a type.
     """
     by_type = edges if isinstance(edges, Mapping) else {unnamed: edges}
@@ -113,13 +112,7 @@ def by_rows(
     weights: Sequence[float] | NDArray[Any] | None,
     directed: bool,
 ) -> Adjacency:
-    """Check the weights of the edges of one type, and return the edges as an adjacency.
-
-    Args:
-        source: Row number of each edge's source node.
-        target: Row number of each edge's target node.
-        weights: Weight of each edge; None if all weights are 1.
-    """
+    """Check the weights of the edges of one type, and return the edges as an adjacency."""
     return Adjacency.from_edges(
         source,
         target,
@@ -146,12 +139,12 @@ def _checked(weights: Sequence[float] | NDArray[Any], edges: int) -> Weights:
 
 
 def _edge_rows(keys: NodeKeys, edges: Pairs) -> tuple[IntArray, IntArray]:
-    pairs = np.asarray(edges) if hasattr(edges, "__array__") else list(edges)
-    if isinstance(pairs, np.ndarray):
-        ends = keys.rows(_as_pairs(pairs).ravel())
+    if hasattr(edges, "__array__"):
+        ends = keys.rows(_as_pairs(np.asarray(edges)).ravel())
     else:
+        pairs = several(edges, "edges")
         for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise DataError(f"An edge is a pair of node keys, not {pair!r}.")
         ends = keys.rows([end for pair in pairs for end in pair])
     return ends[0::2], ends[1::2]
@@ -224,7 +217,6 @@ def weighted_entries(parts: Sequence[Entries], weights: Sequence[float]) -> Entr
     The result has no directions. The caller adds up duplicates.
 
     Args:
-        parts: Entries of each edge type, in the order of `weights`.
         weights: Weight of each edge type; types of weight 0 are left out, at least one weight is
             above 0.
     """

@@ -28,7 +28,6 @@ def block_bounds(
     [0, 1, 4, 7, 10]
 
     Args:
-        features: Matrix that is multiplied, with one row per node.
         block_bytes: Maximum memory of a block in bytes; None for :data:`BLOCK_BYTES`.
     """
     adjacency.check_offsets()
@@ -61,10 +60,7 @@ def spread_rows(
     """Return consecutive rows of ``S @ layer``; block bounds do not change their values.
 
     Args:
-        roots: :math:`D^{-1/2}` of all nodes.
         layer: Matrix with one row per node, from :func:`widened`; it may be mapped from disk.
-        start: Number of the first row.
-        stop: Number of the last row plus one.
     """
     return multiply(adjacency.rows_between(start, stop, roots), layer)
 

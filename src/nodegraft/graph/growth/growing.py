@@ -80,12 +80,7 @@ class Lineage(Generic[Member]):
         self._ancestors: list[tuple[ref[Member], Growth]] = []
 
     def grown_from(self, parent: Member, parents: "Lineage[Member]", growth: Growth) -> None:
-        """Record the parent of this lineage's owner, and all ancestors of the parent.
-
-        Args:
-            parent: Cache of the graph before growth.
-            growth: Nodes that changed from the parent's graph to this graph.
-        """
+        """Record the parent of this lineage's owner, and all ancestors of the parent."""
         older = [
             (reference, growth.after(since))
             for reference, since in parents._ancestors
@@ -110,12 +105,7 @@ def with_feature_rows(old: Stored, new: Matrix, count: int) -> Stored:
     """Check the features of new nodes, and append them to a feature matrix.
 
     Args:
-        old: Feature matrix of the graph before growth.
         new: Feature matrix with one row per new node; it is converted to the number type of `old`.
-        count: Number of new nodes.
-
-    Raises:
-        DataError: `new` has a wrong number of rows or columns, or invalid values.
     """
     if new.ndim != 2 or old.shape[1] != new.shape[1]:
         raise DataError(f"New feature rows have {new.shape[-1]} columns, the graph {old.shape[1]}.")
@@ -138,7 +128,6 @@ def with_new_edges(
     """Add new edges to the edges of each edge type; return the edges of all types.
 
     Args:
-        kinds: Edges of each edge type before growth.
         new: New edges of each edge type, with an entry in both directions; edge types may be new.
     """
     nobody = np.zeros(0, dtype=np.int64)

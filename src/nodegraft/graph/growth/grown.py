@@ -1,6 +1,6 @@
 """Adjacency after growth of a graph, which stores only the changed rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
@@ -126,31 +126,23 @@ class GrownAdjacency(Adjacency):
 
     def degrees(self, nodes: IntArray | None = None) -> IntArray:
         """Return the number of neighbours of each node in `nodes`; of every node if it is None."""
-        numbers = np.arange(self.num_nodes) if nodes is None else nodes
-        is_apart = self._is_apart[numbers]
-        degrees: IntArray = self.base.degrees(numbers[~is_apart])
-        if degrees.size == numbers.size:
-            return degrees
-        return _interleave(
-            is_apart, degrees, self.apart.degrees(self._places_apart(numbers[is_apart]))
-        )
+        return self._of_each(lambda part, some: part.degrees(some), nodes)
 
     def weighted_degrees(self, nodes: IntArray | None = None) -> FloatArray | IntArray:
         """Return the sum of edge weights of each node in `nodes`; of every node if it is None."""
-        if not self.is_weighted:
-            return self.degrees(nodes)
+        return self._of_each(lambda part, some: part.weighted_degrees(some), nodes)
+
+    def _of_each(
+        self, degrees: Callable[[Adjacency, IntArray], NDArray[Any]], nodes: IntArray | None
+    ) -> NDArray[Any]:
+        """Return a number for each node, from the rows that changed and from the others."""
         numbers = np.arange(self.num_nodes) if nodes is None else nodes
         is_apart = self._is_apart[numbers]
-        degrees = self.base.weighted_degrees(numbers[~is_apart])
-        if degrees.size == numbers.size:
-            return degrees
-        own = self.apart.weighted_degrees(self._places_apart(numbers[is_apart]))
-        return _interleave(is_apart, degrees, own)
-
-    def neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the number of neighbours of each given node, and the neighbours, node by node."""
-        counts, neighbours, _ = self.weighted_neighbours(nodes)
-        return counts, neighbours
+        theirs = degrees(self.base, numbers[~is_apart])
+        if theirs.size == numbers.size:
+            return theirs
+        own = degrees(self.apart, self._places_apart(numbers[is_apart]))
+        return _interleave(is_apart, theirs, own)
 
     def weighted_neighbours(self, nodes: IntArray) -> tuple[IntArray, IntArray, Weights | None]:
         """Like :meth:`neighbours`, but also return the weights of the edges.
@@ -218,7 +210,6 @@ def with_edges(before: Adjacency, new: Entries, num_nodes: int) -> GrownAdjacenc
     If a new edge exists already, it gets the larger of its two weights.
 
     Args:
-        before: Adjacency before growth, which is not modified.
         new: Entries of the new edges, one in each direction.
 
     Returns:
@@ -241,7 +232,6 @@ def with_rows(
     """Replace rows of an adjacency; rows that earlier growths changed remain stored separately.
 
     Args:
-        before: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
     """
@@ -251,8 +241,7 @@ def with_rows(
         unchanged = before.nodes[~np.isin(before.nodes, nodes)]
         nodes = np.union1d(unchanged, nodes)
         entries = merged_entries([rows_of(before, unchanged), entries])
-        order = np.argsort(entries.rows, kind="stable")
-        entries = Entries(*(None if part is None else part[order] for part in entries))  # type: ignore[arg-type]
+        entries = entries.select(np.argsort(entries.rows, kind="stable"))
     return with_rows_apart(base, nodes, entries, num_nodes)
 
 
@@ -264,7 +253,6 @@ def with_rows_apart(
     Rows that `base` itself stores separately remain in `base`.
 
     Args:
-        base: Adjacency before the change, which is not modified.
         nodes: Nodes whose rows are replaced, including all new nodes; ascending.
         entries: All entries of the replaced rows, sorted and without duplicates.
     """
@@ -315,8 +303,6 @@ def combine_again(
 
     Args:
         before: Combined adjacency before the change, from :func:`combine`.
-        kinds: Edges of each edge type after the change.
-        weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Nodes whose rows have changed in any edge type, ascending.
     """
     if weights is None and len(kinds) == 1:
@@ -332,8 +318,6 @@ def joined_rows(
     """Return all entries of the given nodes, combined over all edge types.
 
     Args:
-        kinds: Edges of each edge type.
-        weights: Weight of each edge type; None to merge the types without such weights.
         nodes: Node numbers, ascending.
     """
     parts = [rows_of(kind, nodes) for kind in kinds]

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from nodegraft.base.files.array_file import StoredArray, map_checked
 from nodegraft.base.files.bundle import Arrays, prefixed, under
 from nodegraft.graph.disk.mapped import MERGED, MappedStore
 from nodegraft.graph.disk.mapped_keys import PackedTexts
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.matrix import Matrix, is_sparse
+from nodegraft.graph.edges.matrix import Matrix, csr_arrays, from_csr_arrays, is_sparse
 from nodegraft.graph.growth.growing import GrownKeys
 from nodegraft.graph.growth.grown import GrownAdjacency, combine_again
 from nodegraft.graph.growth.stacked import StackedRows, Stored, parts_of, some_rows
@@ -27,7 +26,6 @@ GROWTH = "growth."
 LARGEST_SHARE = 16
 """Additions are stored separately if they need at most 1/LARGEST_SHARE of the graph's bytes."""
 
-_CSR = ("data", "indices", "indptr")
 EDGE_PARTS = ("indptr", "indices", "weights", "directions")
 """Names of the arrays of an adjacency."""
 
@@ -68,9 +66,7 @@ def grown_store(
     """Return a graph on disk with nodes and edges that were added later.
 
     Args:
-        base: Graph on disk without the additions.
         growth: Descriptions of the arrays of :func:`growth_arrays`, by name.
-        files: Path of each array's file, by array name.
     """
     origin = " or ".join(str(files[name]) for name in growth if ".keys." in name)
     arrays = under(
@@ -190,17 +186,12 @@ def _unpacked_keys(arrays: Arrays, origin: str) -> KeyArray:
 def _packed_rows(features: Stored, rows: NDArray[np.int64]) -> Arrays:
     some, kind = some_rows(features, rows), parts_of(features)[0].dtype
     if is_sparse(some):
-        return {part: getattr(some, part) for part in _CSR}
+        return csr_arrays(some)
     return {"dense": some.astype(kind, copy=False)}
 
 
 def _unpacked_rows(arrays: Arrays, columns: int) -> Matrix:
-    if "dense" in arrays:
-        return arrays["dense"]
-    parts = tuple(arrays[part] for part in _CSR)
-    rows = csr_array(parts, shape=(arrays["indptr"].size - 1, columns))
-    rows.check_format(full_check=True)
-    return rows
+    return arrays["dense"] if "dense" in arrays else from_csr_arrays(arrays, columns)
 
 
 def _size(stored: StoredArray) -> int:

@@ -119,7 +119,6 @@ def below(above: Matrix, rows: Matrix) -> Matrix:
     """Stack two matrices vertically; the result is sparse if `above` is sparse.
 
     Args:
-        above: Matrix with the upper rows, dense or sparse.
         rows: Matrix with the lower rows, with as many columns as `above`; dense if `above` is
             dense.
     """

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from scipy.special import ive
 
 from nodegraft.base.files.bundle import Arrays
-from nodegraft.base.hashing import HashPart
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.edges.operator import multiply
@@ -110,7 +109,6 @@ class Diffusion:
         """Return a table of the mass at all nodes that diffuses from each set of nodes.
 
         Args:
-            starts: Sets of nodes from which heat diffuses, as in :meth:`mass`.
             lasting: Whether these sets will be needed again. If so, they stay cached until the next
                 call with `lasting`, and their mass is written to the array cache.
         """
@@ -235,18 +233,16 @@ class MassCache:
 
     Args:
         array_cache: Cache on disk in which the files are stored.
-        depends_on: Values that are part of every cache key, in addition to the set of nodes.
     """
 
-    def __init__(self, array_cache: ArrayCache, *depends_on: HashPart) -> None:
+    def __init__(self, array_cache: ArrayCache) -> None:
         self._array_cache = array_cache
-        self._depends_on = depends_on
         self._there: set[bytes] = set()
         self._latest: Collection[bytes] = ()
 
     def get(self, start: IntArray) -> Arrays | None:
         """Return the cached mass of a set of nodes; None if it is not cached."""
-        cached = self._array_cache.get(*self._depends_on, start)
+        cached = self._array_cache.get(start)
         if cached is not None:
             self._there.add(start.tobytes())
         return cached
@@ -256,23 +252,22 @@ class MassCache:
 
         Args:
             starts: Mapping from the bytes of a set's array to the array of its nodes.
-            mass: Function that returns the mass of a set, given the bytes of the set's array.
         """
         if not starts or not self._array_cache.keeps or starts.keys() == self._latest:
             return
         for name in starts.keys() - self._there:
-            self._array_cache.put(mass(name), *self._depends_on, starts[name])
+            self._array_cache.put(mass(name), starts[name])
         listed = self._listed()
         others = [name for name in listed if name not in starts]
         known = {**listed, **starts}
         self._write([known[name] for name in (*starts, *others[: len(starts)])])
         for name in others[len(starts) :]:
-            self._array_cache.drop(*self._depends_on, listed[name])
+            self._array_cache.drop(listed[name])
         self._there = (self._there | starts.keys()) - set(others[len(starts) :])
         self._latest = frozenset(starts)
 
     def _listed(self) -> dict[bytes, IntArray]:
-        cached = self._array_cache.get(*self._depends_on, LISTED)
+        cached = self._array_cache.get(LISTED)
         if cached is None:
             return {}
         starts = np.split(cached["nodes"], cached["ends"][:-1])
@@ -280,6 +275,4 @@ class MassCache:
 
     def _write(self, starts: list[IntArray]) -> None:
         ends = np.cumsum([start.size for start in starts])
-        self._array_cache.put(
-            {"nodes": np.concatenate(starts), "ends": ends}, *self._depends_on, LISTED
-        )
+        self._array_cache.put({"nodes": np.concatenate(starts), "ends": ends}, LISTED)

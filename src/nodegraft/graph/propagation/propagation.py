@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from threading import RLock
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import vstack
 
+from nodegraft.graph.disk.blocks.operator_folder import OperatorFolder
 from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.edges.matrix import IntArray, Matrix, index_type, is_sparse, take_rows
 from nodegraft.graph.edges.operator import multiply
@@ -58,11 +58,7 @@ class CachedLayer:
 
     @classmethod
     def empty(cls, nodes: int, columns: int, most: int) -> "CachedLayer":
-        """Create a dense layer without cached rows.
-
-        Args:
-            most: Maximum number of cached rows.
-        """
+        """Create a dense layer without cached rows."""
         return cls(
             np.zeros((0, columns), dtype=np.float32),
             np.full(nodes, NOT_COMPUTED, dtype=index_type(nodes)),
@@ -70,11 +66,7 @@ class CachedLayer:
         )
 
     def num_missing(self, nodes: IntArray) -> int:
-        """Return the number of given nodes that have no valid cached row.
-
-        Args:
-            nodes: Node numbers, each once.
-        """
+        """Return the number of given nodes that have no valid cached row."""
         return int(np.count_nonzero(self._places[nodes] < 0))
 
     @property
@@ -118,17 +110,6 @@ class CachedLayer:
         return rows_to_read(self._rows, self._places[nodes])
 
 
-class LayersOnDisk(Protocol):
-    """Interface of layers on disk: complete products of powers of S with the features."""
-
-    def layer(self, power: int) -> Matrix | None:
-        """Return the layer for one power of S; None while it is incomplete.
-
-        Args:
-            power: Power of S, at least 1.
-        """
-
-
 class PropagatedFeatures:
     r"""Rows of :math:`X, SX, \dots, S^h X` with :math:`S` the normalised adjacency, with a cache.
 
@@ -155,7 +136,7 @@ class PropagatedFeatures:
         adjacency: Adjacency,
         features: Stored,
         hops: int,
-        on_disk: LayersOnDisk | None = None,
+        on_disk: OperatorFolder | None = None,
     ) -> None:
         self._adjacency = adjacency
         self._hops = hops
@@ -241,11 +222,7 @@ class PropagatedFeatures:
         return child
 
     def refresh(self, most: int) -> int:
-        """Recompute rows that growth made stale; return the number of recomputed rows.
-
-        Args:
-            most: Maximum number of rows to recompute.
-        """
+        """Recompute at most `most` rows that growth made stale; return their number."""
         count = 0
         for power in sorted(self._row_caches):
             with self._lock:

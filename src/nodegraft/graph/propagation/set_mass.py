@@ -55,7 +55,6 @@ class SetMass(NamedTuple):
         """Create an object from the mass at all nodes, and compute the sums of mass.
 
         Args:
-            mass: Mass at every node for each diffusion time: times x nodes.
             inverse_roots: 1 / root of each node's degree, which is the ratio of mass to heat.
         """
         heat = (mass / inverse_roots).sum(axis=1, dtype=np.float64)
@@ -72,7 +71,6 @@ class SetMass(NamedTuple):
         """Return a copy with the mass at late nodes, which are new or had no edges.
 
         Args:
-            nodes: Late nodes, ascending.
             late: Mass at the late nodes: times x late nodes.
         """
         more = late.sum(axis=1, dtype=np.float64)
@@ -115,9 +113,6 @@ class SetMass(NamedTuple):
 
         If almost all mass at one of these times is in peaks, the rest is unreliable; the mass at
         this time is then set to 1 at all nodes.
-
-        Args:
-            times: Positions of these times among all diffusion times.
         """
         mass, late, totals = self.mass, self.late, self.totals.copy()
         totals[times] = self.totals_without_peaks[times]
@@ -148,11 +143,7 @@ class DiffusionTable:
         return np.stack([entry.totals for entry in self._mass], axis=1)
 
     def of(self, columns: IntArray) -> "DiffusionTable":
-        """Return a table of only some of the sets.
-
-        Args:
-            columns: Positions of these sets among the sets of this table.
-        """
+        """Return a table of only some of the sets."""
         return DiffusionTable([self._mass[column] for column in columns], self.num_nodes)
 
     def with_rows(self, means: "csr_array[np.float32]", neighbours: IntArray) -> "DiffusionTable":
@@ -179,19 +170,11 @@ class DiffusionTable:
         return DiffusionTable(mass, self.num_nodes)
 
     def without_peaks(self, times: IntArray) -> "DiffusionTable":
-        """Apply :meth:`SetMass.without_peaks` to the mass of every set; return the new table.
-
-        Args:
-            times: Positions of the affected times among all diffusion times.
-        """
+        """Apply :meth:`SetMass.without_peaks` to the mass of every set; return the new table."""
         return DiffusionTable([entry.without_peaks(times) for entry in self._mass], self.num_nodes)
 
     def at(self, nodes: IntArray, times: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the mass of each set at the given nodes: sets x times x nodes.
-
-        Args:
-            times: Slice of the diffusion times to return; all times by default.
-        """
+        """Return the mass of each set at the given nodes: sets x times x nodes."""
         late = self._mass[0].late_nodes
         is_late = np.isin(nodes, late) if late.size else np.zeros(0, dtype=bool)
         if not is_late.any():

@@ -54,6 +54,8 @@ class SpreadFeatures:
     of the row with a vector for each class, which are computed as :math:`S(S(Xv))`. Only the length
     of a row, which normalises it, needs the row itself; it is computed once for each node.
 
+    Row numbers in arguments are ascending, each once.
+
     Args:
         view: View of the graph.
         hops: Largest power of :math:`S`.
@@ -82,11 +84,7 @@ class SpreadFeatures:
         self._is_known = np.zeros(view.num_nodes, dtype=bool)
 
     def grown(self, view: GraphView, growth: Growth) -> "SpreadFeatures":
-        """Return the layers after growth of the graph; known lengths of unchanged rows are reused.
-
-        Args:
-            growth: Nodes that changed from the old graph to the new one.
-        """
+        """Return the layers after growth of the graph; known lengths of unchanged rows stay."""
         child = SpreadFeatures(view, self.hops, self.columns, bool(self.directions), self.blocks)
         known = np.flatnonzero(self._is_known & ~self.stale(growth)[: self._is_known.size])
         child._know(known, self._lengths[:, known])
@@ -117,11 +115,7 @@ class SpreadFeatures:
         return [0, *self.all_layers[len(self.layers) :]] if self.blocks else []
 
     def rows(self, rows: IntArray) -> "SpreadRows":
-        """Return an object for products with the rows of the given nodes, in all layers.
-
-        Args:
-            rows: Row numbers, each once and ascending.
-        """
+        """Return an object for products with the rows of the given nodes, in all layers."""
         return SpreadRows(self, rows)
 
     def weighted(self, vectors: Floats) -> Floats:
@@ -129,12 +123,7 @@ class SpreadFeatures:
         return np.ascontiguousarray((vectors * self.columns).T)
 
     def formed(self, rows: IntArray, layers: Sequence[int]) -> Iterator[Matrix]:
-        """Yield rows of given nodes for each layer, weighted and of length 1.
-
-        Args:
-            rows: Row numbers, each once and ascending.
-            layers: Layer numbers, ascending.
-        """
+        """Yield rows of given nodes for each layer, weighted and of length 1."""
         raw = self.raw(rows, layers)
         return (normalise_rows(weigh_columns(layer, self.columns)) for layer in raw)
 
@@ -142,7 +131,6 @@ class SpreadFeatures:
         """Yield rows of given nodes for each layer, neither weighted nor normalised.
 
         Args:
-            rows: Row numbers, each once and ascending.
             layers: Layer numbers, ascending; None for all layers.
         """
         numbers = self.all_layers if layers is None else layers
@@ -161,7 +149,6 @@ class SpreadFeatures:
         """Return the neighbours whose features are added up in a direction layer or in a block.
 
         Args:
-            rows: Row numbers, each once and ascending.
             layer: Layer number that is not in :attr:`powers`.
         """
         if layer in self.layers:
@@ -172,7 +159,6 @@ class SpreadFeatures:
         """Return the lengths of the weighted rows before normalisation: layers x rows.
 
         Args:
-            rows: Row numbers, ascending.
             layers: Result of :meth:`raw` for these rows in all layers; None to compute it if
                 needed.
         """
@@ -311,11 +297,7 @@ class SpreadRows:
         return vectors
 
     def times(self, layer: int, vectors: Floats) -> Floats:
-        """Return products of vectors with the normalised rows of one layer: nodes x vectors.
-
-        Args:
-            vectors: Result of :meth:`SpreadFeatures.weighted`.
-        """
+        """Return products of vectors with the normalised rows of one layer: nodes x vectors."""
         if self._dense:
             rows = self._dense[layer] * self.factors[layer][:, None]
             return _by_columns(rows, vectors)

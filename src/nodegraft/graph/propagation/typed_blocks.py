@@ -49,9 +49,6 @@ def block_neighbours(view: GraphView, rows: IntArray, block: Block) -> Neighbour
     If the view has no such edge type, there are no neighbours. If the edge type is undirected in
     the view, neighbours in both directions are returned. Edge weights are divided by the largest
     weight in their row, so that sums do not overflow.
-
-    Args:
-        rows: Row numbers, each once and ascending.
     """
     name, direction = block
     if name in view.relations:

@@ -170,11 +170,6 @@ def read_documents(place: str | Path) -> list[dict[str, Any]]:
     return Archive(place).documents()
 
 
-def with_run(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return the rows of the tables of all records, each row with the name of its run."""
-    return [{"run": record.run, **row} for record in records for row in record.classes.to_pylist()]
-
-
 def _code(document: Mapping[str, Any]) -> str:
     source = document["source"]
     code = source.get("hash") or source.get("commit") or "of an unknown source"

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.extras import extra
 from nodegraft.evaluation.protocol import STRICT, UPPER_REFERENCE
-from nodegraft.lab.benchmark.archive import Archive, read_failures, with_run
+from nodegraft.lab.benchmark.archive import Archive, read_failures
 from nodegraft.lab.benchmark.record import CLASSES
 from nodegraft.lab.datasets.templates.dataset import REGISTRY as DATASETS
 
@@ -51,7 +51,8 @@ def query_records(place: str | Path, sql: str = OVERVIEW) -> Any:
         database.execute("SET python_enable_replacements = false")
         if "classes" in sql.lower():  # Read the largest table only if needed.
             schema = CLASSES.insert(0, pa.field("run", pa.string()))
-            rows = with_run(archive.records())
+            tables = {record.run: record.classes.to_pylist() for record in archive.records()}
+            rows = [{"run": run, **row} for run, table in tables.items() for row in table]
             database.register("classes", pa.Table.from_pylist(rows, schema=schema))
         database.register("failures", pa.Table.from_pylist(read_failures(place), schema=FAILURES))
         try:

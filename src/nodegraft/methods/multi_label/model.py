@@ -63,17 +63,8 @@ class LabelState:
     inputs: GraphInputs
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Solved regression and calibration, which follow from the labels and a graph.
-
-    Args:
-        ridge: Solved regression.
-        calibration: Probabilities and thresholds.
-    """
-
-    ridge: KernelRidge
-    calibration: Calibration
+Solution = tuple[KernelRidge, Calibration]
+"""Solved regression and its calibration, which follow from the labels and a graph."""
 
 
 @dataclass(kw_only=True)
@@ -228,10 +219,9 @@ class MultiLabel:
             nodes: Keys of nodes.
         """
         state = self._checked(graph)
-        solution = self._solution(state, graph)
         shares = self._probabilities(state, graph, nodes)
         names, order = list(state.labels), np.argsort(-shares, axis=1, kind="stable")
-        reached = shares >= solution.calibration.thresholds
+        reached = shares >= self._solution(state, graph)[1].thresholds
         return [
             [names[column] for column in columns if row[column]]
             for columns, row in zip(order.tolist(), reached, strict=True)
@@ -258,7 +248,7 @@ class MultiLabel:
             graph: The graph; it may have grown since ``fit``.
         """
         state = self._checked(graph)
-        chosen = self._solution(state, graph).calibration.thresholds
+        chosen = self._solution(state, graph)[1].thresholds
         return dict(zip(state.labels, chosen.tolist(), strict=True))
 
     # The following methods save and load the model.
@@ -366,18 +356,18 @@ class MultiLabel:
             order = np.argsort(used)
             examples = self._rows(state, graph, used[order])[np.argsort(order)]
             ridge = KernelRidge.solved(examples, targets, self.width, self.penalty)
-            return Solution(ridge, Calibration.fitted(ridge.left_out, targets))
+            return ridge, Calibration.fitted(ridge.left_out, targets)
 
         return self._solved.get((graph, state), solved)
 
     def _probabilities(self, state: LabelState, graph: Graph, nodes: Sequence[Key]) -> Floats:
-        solution = self._solution(state, graph)
+        ridge, calibration = self._solution(state, graph)
         rows, places = np.unique(graph.targets_of(nodes), return_inverse=True)
         shares = np.zeros((rows.size, len(state.labels)))
         for start in range(0, rows.size, BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            scores = solution.ridge.scores(self._rows(state, graph, rows[block]))
-            shares[block] = solution.calibration.probabilities(scores)
+            scores = ridge.scores(self._rows(state, graph, rows[block]))
+            shares[block] = calibration.probabilities(scores)
         return shares[places]
 
 

@@ -38,7 +38,7 @@ class RecentDerivations(Generic[Value]):
             sessions: Session in which each class was added.
         """
         for entry_view, known, came, value in self._entries:
-            if entry_view is view and came == sessions and known.equals(labels):
+            if entry_view is view and came == sessions and known == labels:
                 return value
         return None
 

@@ -1,26 +1,58 @@
-"""Route for every change of labels, with a preview of its effect."""
+"""Routes that list classes, and that change classes and labels, with a preview."""
 
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import Body, Response
+from fastapi import Body, Path, Response
 from pydantic import Field
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.results.comparisons import Comparison
-from nodegraft.analysis.results.versions import Changed
+from nodegraft.analysis.results.versions import Changed, KnownClasses
 from nodegraft.analysis.version import Version
 from nodegraft.service.auth.limits import MAX_KEYS
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import Changes, router
+from nodegraft.service.dependencies import Changes, Note, Override, ReadVersion, Served, router
 from nodegraft.service.errors import HttpError
 from nodegraft.service.schemas import Keys, LabelChange, Labels, ParentName, Text
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 
+READ = router("classes", Scope.READ)
 TEACH = router("classes", Scope.TEACH)
 
 Names = Annotated[list[Text], Field(min_length=1, max_length=1_000)]
+
+
+Name = Annotated[str, Path(description="Class name.", min_length=1, max_length=1_000)]
+
+ACTION: Any = Field(description="Name of the change.")
+
+
+class NewClasses(LabelChange):
+    """New classes with examples."""
+
+    classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
+    """New class -> keys of its nodes."""
+
+    parent: ParentName = Field(default=None, examples=[None])
+    """Parent of the new classes in the class tree: a class, a group or the name of a new group."""
+
+    force_name: bool = False
+    """Accept names that differ from another class name only by case or spaces."""
+
+    def change(self) -> Change:
+        """Return the change to apply to the store."""
+        below = {} if self.parent is None else {"parent": self.parent}
+        change = Change("add", {"classes": self.classes} | below)
+        return change.with_forced_name(self.force_name)
+
+
+class MoreLabels(LabelChange):
+    """Labels of known classes."""
+
+    labels: Labels = Field(examples=[{"hats": ["p7"]}])
+    """Known class -> keys of nodes without a label."""
 
 
 class AnyChange(LabelChange):
@@ -41,24 +73,16 @@ class AnyChange(LabelChange):
         return Change(self.action, detail).with_forced_name(self.force_name)
 
 
-class AddClasses(AnyChange):
+class AddClasses(NewClasses, AnyChange):
     """New classes with examples."""
 
-    action: Literal["add"]
-    """Name of the change."""
-
-    classes: Labels = Field(examples=[{"e-bikes": ["p91007", "p91008", "p91020"]}])
-    """New class -> keys of its nodes."""
-
-    parent: ParentName = Field(default=None, examples=[None])
-    """Parent of the new classes in the class tree: a class, a group or the name of a new group."""
+    action: Literal["add"] = ACTION
 
 
 class AddLabels(AnyChange):
     """More labels of known classes."""
 
-    action: Literal["label"]
-    """Name of the change."""
+    action: Literal["label"] = ACTION
 
     more: Labels = Field(examples=[{"hats": ["p7"]}])
     """Known class -> keys of nodes without a label."""
@@ -67,8 +91,7 @@ class AddLabels(AnyChange):
 class RemoveLabels(AnyChange):
     """Labels to remove."""
 
-    action: Literal["unlabel"]
-    """Name of the change."""
+    action: Literal["unlabel"] = ACTION
 
     keys: Keys = Field(examples=[["p7"]])
     """Keys of labelled nodes."""
@@ -77,8 +100,7 @@ class RemoveLabels(AnyChange):
 class MoveLabels(AnyChange):
     """Labels to move to another class."""
 
-    action: Literal["relabel"]
-    """Name of the change."""
+    action: Literal["relabel"] = ACTION
 
     classes: Labels = Field(examples=[{"caps": ["p7"]}])
     """Known class -> keys of nodes that have another label."""
@@ -87,8 +109,7 @@ class MoveLabels(AnyChange):
 class RemoveClasses(AnyChange):
     """Classes to remove."""
 
-    action: Literal["remove"]
-    """Name of the change."""
+    action: Literal["remove"] = ACTION
 
     names: Names = Field(examples=[["hats"]])
     """Names of the classes."""
@@ -97,8 +118,7 @@ class RemoveClasses(AnyChange):
 class RenameClass(AnyChange):
     """Class to rename."""
 
-    action: Literal["rename"]
-    """Name of the change."""
+    action: Literal["rename"] = ACTION
 
     old: Text = Field(examples=["hats"])
     """Current name."""
@@ -110,8 +130,7 @@ class RenameClass(AnyChange):
 class MergeClasses(AnyChange):
     """Classes to merge into one class."""
 
-    action: Literal["merge"]
-    """Name of the change."""
+    action: Literal["merge"] = ACTION
 
     names: Names = Field(examples=[["hats", "caps"]])
     """Names of the classes."""
@@ -123,8 +142,7 @@ class MergeClasses(AnyChange):
 class MoveClasses(AnyChange):
     """Classes to move in the class tree."""
 
-    action: Literal["move"]
-    """Name of the change."""
+    action: Literal["move"] = ACTION
 
     parents: Annotated[dict[Text, ParentName], Field(min_length=1, max_length=MAX_KEYS)] = Field(
         examples=[{"hats": "headwear", "rugs": None}]
@@ -156,19 +174,55 @@ async def change(
 ) -> Changed | Comparison:
     """Change labels or classes. This makes a new version, unless it is a dry run."""
     if not request.dry_run:
-        work = partial(make_change, request.change())
+        work = partial(_make, request.change())
         return await changes.response(work, request.note, request.override)
     response.status_code = 200
-    return await changes.service.writer.run(partial(preview_change, request.change()))
+    return await changes.service.writer.run(partial(_preview, request.change()))
 
 
-def make_change(change: Change, store: Store, intent: Intent) -> Version:
+@READ.get("/classes")
+def classes(live: ReadVersion) -> KnownClasses:
+    """List all classes of a version."""
+    return KnownClasses.of(live.row, live.state.labels)
+
+
+@TEACH.post("/classes", status_code=201)
+async def add(new: NewClasses, changes: Changes) -> Changed:
+    """Add new classes. This makes a new version, unless held-out accuracy drops."""
+    work = partial(_make, new.change())
+    return await changes.response(work, new.note, new.override)
+
+
+@TEACH.post("/classes:preview")
+async def preview(new: NewClasses, service: Served) -> Comparison:
+    """Preview the effect of new classes on predictions of the newest version.
+
+    Nothing is changed.
+    """
+    return await service.writer.run(partial(_preview, new.change()))
+
+
+@TEACH.delete("/classes/{name:path}")
+async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
+    """Remove a class. This makes a new version without the class."""
+    work = partial(_make, Change("remove", {"names": [name]}))
+    return await changes.response(work, note, override)
+
+
+@TEACH.post("/labels", status_code=201)
+async def label(more: MoreLabels, changes: Changes) -> Changed:
+    """Add labels of known classes. This makes a new version, unless held-out accuracy drops."""
+    work = partial(_make, Change("label", {"more": more.labels}))
+    return await changes.response(work, more.note, more.override)
+
+
+def _make(change: Change, store: Store, intent: Intent) -> Version:
     """Make a version with changed labels or classes."""
     _require_classes(change.detail, store)
     return store.change(change, intent=intent)
 
 
-def preview_change(change: Change, store: Store) -> Comparison:
+def _preview(change: Change, store: Store) -> Comparison:
     """Return the effect that a change of the newest version would have."""
     _require_classes(change.detail, store)
     return Comparison.of(store.version(), store.preview(change))

@@ -157,8 +157,8 @@ def _summary(service: Service, live: Live) -> Summary:
                 at=datetime.fromisoformat(made_at[known.since]),
                 held_out=known.held_out.total,
                 accuracy=known.held_out.share,
-                predicted=counts.classes[known.name].predicted,
-                low_confidence=counts.classes[known.name].uncertain,
+                predicted=counts.predicted[known.name],
+                low_confidence=(None if counts.uncertain is None else counts.uncertain[known.name]),
             )
             for known in card.classes
         ],

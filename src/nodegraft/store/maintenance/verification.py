@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from nodegraft.analysis.results.maintenance import DamagedFile
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import (
     NewerStoreError,
@@ -39,23 +40,6 @@ RESTORE = "restore it from a backup, under the same name"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Damaged file."""
-
-    file: str
-    """Path of the file."""
-
-    problem: str
-    """Description of the damage."""
-
-    advice: str
-    """Advice on how to repair the file."""
-
-    blocks: bool = True
-    """Whether the store cannot be opened until the file is restored; false for cached data."""
-
-
-@dataclass(frozen=True)
 class Verification:
     """Result of a verification."""
 
@@ -65,7 +49,7 @@ class Verification:
     unused: int
     """Number of files that no version uses; `prune` deletes them when they are an hour old."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[DamagedFile, ...]
     """The damaged files."""
 
     recorded: str
@@ -90,7 +74,7 @@ class Verifier:
 
     def __init__(self, folder: Path, listener: Listener = SILENT) -> None:
         self._folder, self._listener = folder, listener
-        self._findings: dict[str, Finding] = {}
+        self._findings: dict[str, DamagedFile] = {}
         self._files = self._unused = 0
 
     def run(self, author: str | None = None) -> Verification:
@@ -120,7 +104,7 @@ class Verifier:
             # Do not report a file that could not be read as damaged, because it may be undamaged.
             raise damage.unverified(problem) from problem
         reason = str(problem).removeprefix(str(file)).strip(" :.")
-        finding = Finding(str(file), reason, advice, blocks)
+        finding = DamagedFile(str(file), reason, advice, blocks)
         self._findings.setdefault(finding.file, finding)
 
     def _settings(self) -> places.StoreSettings:

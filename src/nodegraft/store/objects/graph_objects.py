@@ -58,7 +58,8 @@ class GraphObjects:
                 sixteenth of the graph.
         """
         store = graph._store
-        base = None if parent is None or graph.is_settled else _name_of_base(parent)
+        cache = None if parent is None or graph.is_settled else parent._store.array_cache
+        base = cache.base.graph if isinstance(cache, FolderCache) else None
         if isinstance(store, MappedStore):
             return self._put_mapped(store, store.growth, store.files, base)
         if parent is None or not isinstance(parent._store, MappedStore):
@@ -145,11 +146,6 @@ class GraphObjects:
 
 def _base_entry(base: str | None) -> Document:
     return {} if base is None else {BASE: base}
-
-
-def _name_of_base(parent: Graph) -> str | None:
-    cache = parent._store.array_cache
-    return cache.base.graph if isinstance(cache, FolderCache) else None
 
 
 def _write(folder: Path, name: str, array: NDArray[Any]) -> StoredArray:

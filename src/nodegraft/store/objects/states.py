@@ -9,7 +9,6 @@ from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import StateNames, Version
 from nodegraft.base.errors import CheckpointError, StoreError, UnreadableModelError
-from nodegraft.base.files.bundle import Arrays, Document
 from nodegraft.base.memo import Memo
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared, clear_stale
@@ -166,13 +165,13 @@ class States:
 
     def texts(self, name: str) -> NodeTexts:
         """Return the texts stored in an object."""
-        return self._texts.get(name, lambda: _texts_in(*self._objects.get(name)))
+        return self._texts.get(name, lambda: self._read_texts(name))
 
-
-def _texts_in(arrays: Arrays, document: Document) -> NodeTexts:
-    if document.get("kind") != "texts" or document.get("schema") != 1:
-        raise StoreError("This object of the store holds no texts that this nodegraft reads.")
-    return NodeTexts(**arrays)
+    def _read_texts(self, name: str) -> NodeTexts:
+        arrays, document = self._objects.get(name)
+        if (document.get("kind"), document.get("schema")) != ("texts", 1):
+            raise StoreError("This object of the store holds no texts that this nodegraft reads.")
+        return NodeTexts(**arrays)
 
 
 EXACT, PREFIX = 0, 1

@@ -1,11 +1,11 @@
 """Creation and migration of the tables of a store's database, by Alembic."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from nodegraft.analysis.results.maintenance import Migration
 from nodegraft.base.errors import (
     NewerStoreError,
     OutdatedStoreError,
@@ -24,17 +24,6 @@ _LOCK = {
     "postgresql": ("SELECT pg_advisory_xact_lock(1852793957)",),
 }
 """Statements that lock the database for a migration, in an open transaction."""
-
-
-@dataclass(frozen=True)
-class Migration:
-    """Result of a migration."""
-
-    before: str
-    """Revision of the tables before the migration."""
-
-    after: str
-    """Revision of the tables after the migration; the same if they were up to date."""
 
 
 def migrated(url: str | URL) -> Journal:

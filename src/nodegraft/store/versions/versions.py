@@ -9,6 +9,7 @@ from nodegraft.base.errors import (
     CandidateWaitsError,
     GateError,
     NoCandidateError,
+    RequestConflictError,
     StoreChangedError,
     StoreError,
 )
@@ -89,8 +90,8 @@ class Versions:
             key: Key of the request; an error is raised if it was used for a different request.
         """
         version = self.journal.version_for(key.key)
-        if version is not None:
-            key.require_same(IdempotencyKey(**version.measures["request"]))
+        if version is not None and key != IdempotencyKey(**version.measures["request"]):
+            raise RequestConflictError(key.key)
         return version
 
     def promote(self, number: int | None, only_waiting: bool, intent: Intent) -> Promotion:

@@ -153,6 +153,4 @@ def _renumbered(entries: Entries, place: IntArray) -> Entries:
     Rows remain positions in the block.
     """
     columns = place[entries.columns]
-    stay = columns >= 0
-    weights, directions = (None if part is None else part[stay] for part in entries[2:])
-    return Entries(entries.rows[stay], columns[stay], weights, directions)  # type: ignore[arg-type]
+    return entries._replace(columns=columns).select(columns >= 0)

@@ -1,6 +1,5 @@
 """One-hot encoder of a category column such as a brand: each distinct value becomes a feature."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -14,7 +13,7 @@ from scipy.sparse import csr_array
 from nodegraft.base.errors import DataError
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
-from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
+from nodegraft.tables.features.encoder import ColumnEncoder, Encoded
 
 MOST_VALUES = 10_000
 """Maximum number of distinct values of a category; a column with more is a key or text."""
@@ -64,23 +63,10 @@ class CategoryColumn(ColumnEncoder):
         return Encoded(matrix, findings)
 
     def keeping(self, is_kept: NDArray[np.bool_]) -> "CategoryColumn":
-        """Return an encoder that encodes only some of the values.
-
-        Args:
-            is_kept: Boolean mask of the values to keep.
-        """
+        """Return an encoder that encodes only some of the values."""
         return CategoryColumn(self.column, tuple(compress(self.values, is_kept)))
 
     @property
     def feature_names(self) -> list[str]:
         """Name of each feature: ``column=value`` for each value."""
         return [f"{self.column}={value}" for value in self.values]
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the column name and the values as arrays and JSON."""
-        return {}, {"column": self.column, "values": list(self.values)}
-
-    @classmethod
-    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "CategoryColumn":
-        """Restore the encoder from its :meth:`state`."""
-        return cls(document["column"], tuple(document["values"]))

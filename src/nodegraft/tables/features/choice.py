@@ -59,10 +59,6 @@ class FeatureChoice:
         Args:
             features: Names of columns with numbers or lists of numbers. None for a graph without
                 features, if no other column is named.
-            recipe: Existing feature recipe, instead of column names.
-            encoder: Name of a text encoder, or several names.
-            min_documents: Minimum number of nodes whose text has a word.
-            stop_words: ``"english"`` to leave out the most common English words.
         """
         encoders = column_names(encoder) or (TFIDF,)
         texts, numbers, values = map(column_names, (text, features, categories))
@@ -129,9 +125,6 @@ class FeatureChoice:
         """Return the existing recipe; if there is none, fit a new recipe on a table.
 
         If the table has only a key column, the recipe has no features.
-
-        Args:
-            node_types: Names of the node types; empty if there is only one.
         """
         if self.recipe is not None:
             return self.recipe

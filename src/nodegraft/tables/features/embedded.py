@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,25 +109,10 @@ class EmbeddedText(ColumnEncoder):
         """Name of each feature: ``encoder[i]`` for position i in the embedding vector."""
         return [f"{self.encoder}[{place}]" for place in range(self.fingerprint.shape[1])]
 
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the fingerprint as an array; names and version as JSON."""
-        return {"fingerprint": self.fingerprint}, {
-            "columns": list(self.columns),
-            "encoder": self.encoder,
-            "package": self.package,
-            "version": self.version,
-        }
-
     @classmethod
-    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "EmbeddedText":
+    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> Self:
         """Restore the encoder from its :meth:`state`; the model is loaded on first use."""
         fingerprint = arrays["fingerprint"]
         if fingerprint.ndim != 2 or fingerprint.dtype != np.float32:
             raise ValueError("the fingerprint must have a vector for each probe text")
-        return cls(
-            tuple(document["columns"]),
-            document["encoder"],
-            document["package"],
-            document["version"],
-            fingerprint,
-        )
+        return super().from_state(arrays, document)

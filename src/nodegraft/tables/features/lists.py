@@ -1,6 +1,5 @@
 """Encoder of a column of number lists, such as embeddings."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from nodegraft.base.errors import DataError
 from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import finding
-from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
+from nodegraft.tables.features.encoder import ColumnEncoder, Encoded
 
 
 @dataclass(frozen=True)
@@ -74,15 +73,6 @@ class ListColumn(ColumnEncoder):
     def feature_names(self) -> list[str]:
         """Name of each feature: ``column[i]`` for position i in the list."""
         return [f"{self.column}[{place}]" for place in range(self.length)]
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the column name and the list length as arrays and JSON."""
-        return {}, {"column": self.column, "length": self.length}
-
-    @classmethod
-    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "ListColumn":
-        """Restore the encoder from its :meth:`state`."""
-        return cls(document["column"], document["length"])
 
 
 def _lengths(column: Any) -> list[int]:

@@ -1,6 +1,6 @@
 """Encoder of number columns, which are standardised to mean 0 and variance 1."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum, sqrt
@@ -13,7 +13,7 @@ from nodegraft.base.problems import Problems
 from nodegraft.graph.edges.matrix import FloatArray
 from nodegraft.tables.columns import SourceTable
 from nodegraft.tables.data_report import Finding, finding
-from nodegraft.tables.features.encoder import Arrays, ColumnEncoder, Encoded
+from nodegraft.tables.features.encoder import ColumnEncoder, Encoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +65,6 @@ class NumberColumns(ColumnEncoder):
     def feature_names(self) -> list[str]:
         """Names of the features, which are the names of the columns."""
         return list(self.columns)
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return means, standard deviations and column names as arrays and JSON."""
-        arrays = {"means": self.means, "deviations": self.deviations}
-        return arrays, {"columns": list(self.columns)}
-
-    @classmethod
-    def from_state(cls, arrays: Arrays, document: Mapping[str, Any]) -> "NumberColumns":
-        """Restore the encoder from its :meth:`state`."""
-        return cls(tuple(document["columns"]), arrays["means"], arrays["deviations"])
 
 
 def _odd_numbers(table: SourceTable, columns: tuple[str, ...]) -> list[Finding]:

@@ -120,11 +120,7 @@ class TextVectoriser:
         return TextVectoriser(self.min_documents, self.use_idf, self.stop_words)
 
     def keeping(self, is_kept: NDArray[np.bool_]) -> "TextVectoriser":
-        """Return a vectoriser with only some of the words, whose IDF weights do not change.
-
-        Args:
-            is_kept: Boolean mask of the words to keep; at least one word must be kept.
-        """
+        """Return a vectoriser with only some of the words, whose IDF weights do not change."""
         if not is_kept.any():
             raise DataError("No word would be left.")
         arrays, document = self.state()
@@ -187,11 +183,7 @@ class TextColumns(ColumnEncoder):
     def fit(
         cls, table: SourceTable, columns: tuple[str, ...], vectoriser: TextVectoriser
     ) -> "TextColumns":
-        """Fit an encoder on text columns of a table.
-
-        Args:
-            vectoriser: Unfitted vectoriser, which this call fits.
-        """
+        """Fit an encoder on text columns of a table."""
         parts = (joined_texts(batch, columns) for batch in table.batches(*columns))
         return cls(columns, vectoriser.fit(chain.from_iterable(parts)))
 
@@ -203,11 +195,7 @@ class TextColumns(ColumnEncoder):
         return Encoded(matrix, tuple(finding(what, empty.size, keys[empty[:3]])))
 
     def keeping(self, is_kept: NDArray[np.bool_]) -> "TextColumns":
-        """Return an encoder with only some of the words, whose IDF weights do not change.
-
-        Args:
-            is_kept: Boolean mask of the words to keep.
-        """
+        """Return an encoder with only some of the words, whose IDF weights do not change."""
         return TextColumns(self.columns, self.vectoriser.keeping(is_kept))
 
     @property

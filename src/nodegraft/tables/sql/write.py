@@ -29,12 +29,10 @@ def write_table(table: Any, place: str, *, replace: bool = False) -> None:
 
 
 def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> None:
-    """Write batches of rows to a database table in a single transaction.
+    """Like :func:`write_table`, but write batches of rows.
 
     Args:
         parts: Arrow tables with the same schema; at least one.
-        place: Table to write, as in :func:`write_table`.
-        replace: Whether to replace an existing table. If False, an existing table raises an error.
     """
     if not is_database(place):
         raise DataError(
@@ -54,14 +52,7 @@ def write_parts(parts: Iterable[Any], place: str, *, replace: bool = False) -> N
 def _check_replaceable(
     place: DatabasePlace, name: str, existing: Iterable[str], replace: bool
 ) -> None:
-    """Refuse to write a table that exists, unless it may be replaced and is no table of a store.
-
-    Args:
-        place: Table as the user wrote it.
-        name: Name of the table without its schema.
-        existing: Names of all tables of the schema.
-        replace: Whether the user allows to replace the table.
-    """
+    """Refuse to write a table that exists, unless it may be replaced and is no table of a store."""
     names = {other.lower() for other in existing}
     if name.lower() not in names:
         return

@@ -17,10 +17,7 @@ from scipy.sparse import csr_array, load_npz, save_npz
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.array_file import flush_to_disk, write_sidecar
-from nodegraft.graph.edges.matrix import Matrix, index_type, mark_mapped
-
-CSR = ("data", "indices", "indptr")
-"""Names of the CSR arrays of a sparse layer, in the order in which their files are written."""
+from nodegraft.graph.edges.matrix import CSR, Matrix, index_type, mark_mapped
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nodegraft.base.errors import NodegraftError
+from nodegraft.base.files.bundle import prefixed
 from nodegraft.base.hashing import HashPart, content_hash
-from nodegraft.graph.disk.blocks.layer_rows import CSR, LayerFiles
+from nodegraft.graph.disk.blocks.layer_rows import LayerFiles
 from nodegraft.graph.edges.adjacency import Adjacency
-from nodegraft.graph.edges.matrix import FloatArray, Matrix, is_sparse
+from nodegraft.graph.edges.matrix import CSR, FloatArray, Matrix, csr_arrays, is_sparse
 from nodegraft.graph.edges.operator import multiply
 from nodegraft.graph.edges.row_blocks import spread_rows
 
@@ -176,7 +177,7 @@ class SharedWork:
         if edges.weights is not None:
             arrays["weights"] = edges.weights
         if is_sparse(work.source):
-            arrays |= {f"source.{part}": getattr(work.source, part) for part in CSR}
+            arrays |= prefixed("source.", csr_arrays(work.source))
         else:
             arrays["source"] = work.source
         # Use an absolute path, because workers on other machines have another working directory.
