@@ -132,18 +132,6 @@ def test_the_first_screen_is_about_the_suite_that_compares_most() -> None:
     assert main_section([large, main]) is main
 
 
-def test_records_of_earlier_streams_are_called_history() -> None:
-    today = section(two_graphs(graft=[0.8], cec=[0.7]))
-    before = [
-        (replace(entry, job=replace(entry.job, stream_version=1)), record)
-        for entry, record in today.pairs
-    ]
-    old = replace(today, pairs=before)
-    assert "History: measured on streams of an earlier version" in page_html([old], [])
-    assert "History" in first_screen(old)
-    assert "History" not in page_html([today], [])
-
-
 def test_a_suite_without_a_record_is_named_and_left_out() -> None:
     empty = section({}, ["comparison"], ["curves"], missing=2)
     made = page_html([section(two_graphs(graft=[0.8], cec=[0.7])), empty], [])

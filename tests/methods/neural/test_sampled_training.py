@@ -102,7 +102,8 @@ def test_a_graph_on_disk_beyond_memory_trains_as_in_memory(
     known, new = labels.select(labels.classes[:4]), labels.select(labels.classes[4:])
     models = [quick(name, fan_out=4) for _ in range(2)]
     for model, view in zip(models, (graph, mapped), strict=True):
-        model.fit(view, known).add_classes(view, new)
+        with pytest.warns(batches.SampledTrainingWarning):
+            model.fit(view, known).add_classes(view, new)
     on_disk, in_memory = (model.state().arrays for model in models)
     for part, values in on_disk.items():
         np.testing.assert_array_equal(values, in_memory[part])
@@ -115,10 +116,13 @@ def test_auto_samples_large_graphs_only(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(batches, "MOST_FULL_BATCH_EDGES", view.num_edges)
     assert model.for_training(view) is view
     monkeypatch.setattr(batches, "MOST_FULL_BATCH_EDGES", view.num_edges - 1)
-    own, exact = model.for_training(view), model.for_embedding(view)
+    exact = model.for_embedding(view)
+    with pytest.warns(batches.SampledTrainingWarning, match="samples at most 10 neighbours"):
+        own = model.for_training(view)
     assert isinstance(own, SampledView)
     assert isinstance(exact, SampledView)
     assert (own.batch, own.fan_out, exact.fan_out) == (1024, 10, -1)
+    assert ProtoGCN(batch="full").for_training(view) is view
 
 
 def test_wrong_values_are_refused_and_texts_are_read() -> None:

@@ -83,9 +83,6 @@ class Job:
     sealed: bool = False
     """Whether the method runs in a separate process, without network and data."""
 
-    stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that draws streams; jobs of an earlier version cannot run."""
-
     def __post_init__(self) -> None:
         validate(self)
         if "seed" in self.parameters:
@@ -157,11 +154,6 @@ class Job:
         sizes = {"ways": self.ways, "shots": self.shots, "least_shots": self.least_shots}
         wanted_sizes = {name: size for name, size in sizes.items() if size is not None}
         setting = replace(loaded.setting, **wanted_sizes)
-        if self.stream_version != STREAM_VERSION:
-            raise ParameterError(
-                f"{self.title}: streams of version {self.stream_version} are history, this "
-                f"nodegraft draws those of version {STREAM_VERSION}: leave stream_version out."
-            )
         stream = loaded.stream(
             seed=self.seed,
             arrival=self.arrival,
@@ -226,7 +218,7 @@ class Job:
             "dataset": self.dataset,
             "seed": self.seed,
             "node_seed": self.seed if self.node_seed is None else self.node_seed,
-            "stream_version": self.stream_version,
+            "stream_version": STREAM_VERSION,
             "arrival": self.arrival,
             "protocol": self.protocol_name,
             "dataset_options": asdict(self.make_dataset()),

@@ -15,7 +15,6 @@ from nodegraft.base.parameters.validate import validate
 from nodegraft.base.problems import Problems
 from nodegraft.lab.benchmark.job import Job, Protocol
 from nodegraft.streams.arrival import Arrival
-from nodegraft.streams.stream import STREAM_VERSION
 
 Record = Mapping[str, Any]
 
@@ -90,9 +89,6 @@ class SuiteFile:
 
     arrival: Arrival
     """Which nodes are visible in each session; required, so that old suites do not change."""
-
-    stream_version: PositiveInt = STREAM_VERSION
-    """Version of the code that drew the streams; suites of an earlier version cannot run."""
 
     title: str = ""
     """Title of the suite in a report."""
@@ -220,7 +216,6 @@ class Suite:
                         seed=seed,
                         protocol=protocol,
                         arrival=method.arrival or file.arrival,
-                        stream_version=file.stream_version,
                         rehearse=file.rehearse,
                         sealed=file.sealed,
                         **_ways_and_shots(setting),

@@ -22,7 +22,6 @@ from nodegraft.lab.report.figures.styles import (
     styles_of_section,
 )
 from nodegraft.lab.report.tables import make_tables, range_text
-from nodegraft.streams.stream import STREAM_VERSION
 
 # Suite whose results are at the top of the report.
 MAIN = "growing"
@@ -68,16 +67,6 @@ class Section:
     def recorded(self) -> list[SuiteEntry]:
         """Entries of the suite that have a record."""
         return [entry for entry, record in self.pairs if record is not None]
-
-    @property
-    def history(self) -> str:
-        """Remark that is shown if records belong to an earlier stream version; otherwise empty."""
-        if all(entry.job.stream_version == STREAM_VERSION for entry in self.recorded):
-            return ""
-        return (
-            "History: measured on streams of an earlier version, before rows and keys were made "
-            "anonymous; not comparable with newer records."
-        )
 
     @property
     def bench_command(self) -> str:

@@ -1,5 +1,6 @@
 """Choice between full-batch training and training on sampled subgraphs."""
 
+import warnings
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -7,11 +8,12 @@ import torch
 from numpy.typing import NDArray
 
 from nodegraft.base.parameters.constraints import PositiveInt
+from nodegraft.graph.edges.sampling import ALL
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
 
-Batch: TypeAlias = PositiveInt | Literal["auto"]
-"""Number of seed nodes of a sampled batch; ``"auto"`` samples large graphs only."""
+Batch: TypeAlias = PositiveInt | Literal["auto", "full"]
+"""Number of seed nodes of a sampled batch; ``"auto"`` samples large graphs, ``"full"`` none."""
 
 MOST_FULL_BATCH_EDGES = 10_000_000
 """Largest number of edges that ``"auto"`` trains on in full batches."""
@@ -20,21 +22,37 @@ AUTO_SEEDS = 1024
 """Number of seed nodes of a batch with ``"auto"``, if it samples."""
 
 
+class SampledTrainingWarning(UserWarning):
+    """Training on samples of a large graph that the user did not ask for."""
+
+
 def sampled(view: GraphView, batch: Batch, fan_out: int, seed: int) -> GraphView:
     """Return the view to train on: the given view for full batches, or a sampled view of it.
 
+    A :class:`SampledTrainingWarning` says that ``"auto"`` has chosen samples, because results then
+    depend on which neighbours are drawn.
+
     Args:
         view: Visible part of the graph.
-        batch: Number of seed nodes of a batch. ``"auto"`` samples if there are more than
-            :data:`MOST_FULL_BATCH_EDGES` edges, or if a full batch does not fit into memory.
+        batch: Number of seed nodes of a batch; ``"full"`` for full batches. ``"auto"`` samples if
+            there are more than :data:`MOST_FULL_BATCH_EDGES` edges, or if a full batch does not fit
+            into memory.
         fan_out: Maximum number of neighbours of a node at each hop; -1 for all.
         seed: Seed of all random draws.
     """
     if isinstance(batch, int):
         return SampledView(view, batch, fan_out, seed)
-    if view.num_edges > MOST_FULL_BATCH_EDGES or not view.fits_in_memory:
-        return SampledView(view, AUTO_SEEDS, fan_out, seed)
-    return view
+    if batch == "full" or (view.num_edges <= MOST_FULL_BATCH_EDGES and view.fits_in_memory):
+        return view
+    if fan_out != ALL:
+        warnings.warn(
+            f"A graph of {view.num_edges:,} edges is too large for full batches: each training "
+            f"step samples at most {fan_out} neighbours of a node. To choose yourself, set batch "
+            "to a number of nodes, or to 'full'.",
+            SampledTrainingWarning,
+            stacklevel=2,
+        )
+    return SampledView(view, AUTO_SEEDS, fan_out, seed)
 
 
 def at_step(view: GraphView, step: int) -> GraphView:

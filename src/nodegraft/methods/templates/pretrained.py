@@ -68,8 +68,9 @@ class Pretrained(Hooks):
     device. Predictions run on the CPU. CUDA was never tested on hardware."""
 
     batch: Batch = "auto"
-    """Number of seed nodes of a training step on a sampled subgraph. ``"auto"`` trains on the whole
-    graph at once, unless it has more than ten million edges or does not fit into memory."""
+    """Number of seed nodes of a training step on a sampled subgraph, or ``"full"`` to train on the
+    whole graph at once. ``"auto"`` is ``"full"``, unless the graph has more than ten million edges
+    or does not fit into memory; a warning then says that training samples."""
 
     fan_out: FanOut = 10
     """Number of neighbours of a node that are sampled at each hop, if training is sampled; -1 for
