@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.base.errors import DataError, GateError, ParameterError
+from nodegraft.base.errors import DataError, GateError, ParameterError, StoreError
 from nodegraft.store.intent import Intent
 from nodegraft.store.store import Store
 from nodegraft.tables.read import Tables, read_tables
@@ -70,6 +70,21 @@ def test_grow_by_type_and_by_one_table(store: Store) -> None:
     assert len(store.predict().nodes) == 62
     row = {"text": "felt", "edges": [{"type": "product:in:cart", "target": "cart:c0"}]}
     assert store.predict(rows=[row]).classes == ["hats"]
+
+
+def test_sync_refuses_to_lose_a_type_with_features(tmp_path: Path) -> None:
+    carts = {"cart": [f"c{i}" for i in range(15)], "note": ["red"] * 15}
+    everything = {**nodes(), "cart": carts}
+    key = {"product": "sku", "cart": "cart"}
+    options: dict[str, Any] = {"key": key, "text": ["text", "cart:note"], "min_documents": 1}
+    labels = {"sku": ["p0", "p1", "p3", "p4"], "label": [NAMES[i] for i in (0, 1, 0, 1)]}
+    read = read_tables(everything, edges(), labels, **options)
+    assert read.labels is not None
+    made = Store.init(tmp_path / "carts", read.graph, read.labels, tables={"key": key})
+    with pytest.raises(StoreError, match=r"cart have features.* \(--nodes cart=TABLE\)"):
+        made.sync(nodes(), intent=PROMOTE)
+    made.sync(everything, intent=PROMOTE)
+    assert made.graph().num_nodes == read.graph.num_nodes
 
 
 def test_sync_takes_tables_of_all_types(store: Store) -> None:

@@ -397,7 +397,9 @@ class GraphView:
 
     @property
     def fits_in_memory(self) -> bool:
-        """Whether :meth:`full_batch` needs no more memory than is available."""
+        """Whether :meth:`full_batch` needs no more memory than is available, or was computed."""
+        if self._cache.full_batch.peek("all") is not None:
+            return True
         available = available_bytes()
         return available is None or self._full_batch_bytes() <= available
 

@@ -121,6 +121,6 @@ class MetaGNN(Episodic[MAML]):
         self, network: MAML, view: GraphView, support: NodeLabels, before: AdaptedModel | None
     ) -> None:
         with placed(network, training_device(self.device)):
-            adapted = network.learn(self.for_training(view), support, before)
+            adapted = network.learn(self.for_embedding(view), support, before)
         self.supports_ = KeyedLabels.of(adapted.supports, view)
         self.adapted_ = {name: weight.to(CPU) for name, weight in adapted.weights.items()}

@@ -232,6 +232,8 @@ def _nodes_without_table(
 ) -> dict[str, Any]:
     """Return tables of the node types that only edges name; they stay if the edges stay.
 
+    A type with features needs its table: without it, its nodes and their edges would be removed.
+
     Args:
         given: Node types that have a table.
         key: Key column of each type, or of all.
@@ -242,7 +244,13 @@ def _nodes_without_table(
     numbers = type_numbers(keys, types)
     featured = {type_of(column, types) for column in cast("FeatureRecipe", graph.recipe).columns}
     for number, name in enumerate(types):
-        if number and name not in given and name not in featured:
+        if number and name not in given and (numbers == number).any():
+            if name in featured:
+                raise StoreError(
+                    f"Nodes of type {name} have features, but no table of them is given: give it, "
+                    f"too (--nodes {name}=TABLE). Without it they would be removed, with all their "
+                    "edges."
+                )
             prefix = qualified("", name, types)
             own = [text.removeprefix(prefix) for text in keys[numbers == number]]
             tables[name] = {key if isinstance(key, str) else key.get(name, KEY): own}

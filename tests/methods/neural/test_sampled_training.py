@@ -125,6 +125,13 @@ def test_auto_samples_large_graphs_only(monkeypatch: pytest.MonkeyPatch) -> None
     assert ProtoGCN(batch="full").for_training(view) is view
 
 
+def test_a_graph_that_is_in_a_full_batch_stays_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    view, _ = BlockModel(nodes=60, classes=4).draw()
+    view.full_batch(2)
+    monkeypatch.setattr("nodegraft.graph.view.available_bytes", lambda: 1)
+    assert ProtoGCN().for_training(view) is view
+
+
 def test_wrong_values_are_refused_and_texts_are_read() -> None:
     with pytest.raises(
         ParameterError, match="batch must be a whole number at least 1 or one of 'au"

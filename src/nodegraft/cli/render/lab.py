@@ -182,9 +182,12 @@ def datasets_table(datasets: "list[Dataset]") -> Table:
     table.add_column("files", no_wrap=True)
     table.add_column("what it is, and which files are missing", overflow="fold")
     for dataset in datasets:
-        missing = "" if dataset.found else "\nmissing: " + ", ".join(dataset.missing)
-        state = "found" if dataset.found else "missing"
-        table.add_row(dataset.dataset, state, escape(dataset.summary + missing))
+        files, name = dataset.missing, dataset.dataset
+        missing = ", ".join(files)
+        if len(files) > 3:
+            missing = f"{len(files)} files; nodegraft lab info {name} lists them"
+        about = dataset.summary + (missing and f"\nmissing: {missing}")
+        table.add_row(name, "found" if dataset.found else "missing", escape(about))
     return table
 
 

@@ -30,7 +30,7 @@ def sampled(view: GraphView, batch: Batch, fan_out: int, seed: int) -> GraphView
     """Return the view to train on: the given view for full batches, or a sampled view of it.
 
     A :class:`SampledTrainingWarning` says that ``"auto"`` has chosen samples, because results then
-    depend on which neighbours are drawn.
+    depend on which neighbours are drawn and on how much memory is free.
 
     Args:
         view: Visible part of the graph.
@@ -46,9 +46,9 @@ def sampled(view: GraphView, batch: Batch, fan_out: int, seed: int) -> GraphView
         return view
     if fan_out != ALL:
         warnings.warn(
-            f"A graph of {view.num_edges:,} edges is too large for full batches: each training "
-            f"step samples at most {fan_out} neighbours of a node. To choose yourself, set batch "
-            "to a number of nodes, or to 'full'.",
+            f"A graph of {view.num_edges:,} edges is too large for full batches, or for the free "
+            f"memory: each training step samples at most {fan_out} neighbours of a node. To choose "
+            "yourself, set batch to a number of nodes, or to 'full', before fit.",
             SampledTrainingWarning,
             stacklevel=2,
         )
