@@ -64,8 +64,8 @@ class Pretrained(Hooks):
     mean over columns. Frequencies are counted over the nodes visible in pre-training."""
 
     device: Device = "auto"
-    """Device of training: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA if PyTorch has a CUDA
-    device. Predictions run on the CPU. CUDA was never tested on hardware."""
+    """Device on which networks are trained, ``"cpu"`` or ``"cuda"``; ``"auto"`` is CUDA if PyTorch
+    has a CUDA device. Predictions run on the CPU. CUDA was never tested on hardware."""
 
     batch: Batch = "auto"
     """Number of seed nodes of a training step on a sampled subgraph, or ``"full"`` to train on the
