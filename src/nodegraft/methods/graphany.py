@@ -97,8 +97,8 @@ class GraphAny(Derived[channels.Floats]):
     """Entropy in bits of each channel's similarities to the four others; at most 2."""
 
     device: Device = "auto"
-    """Device of training: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA if PyTorch has a CUDA
-    device. Predictions run on the CPU. CUDA was never tested on hardware."""
+    """Device on which networks are trained, ``"cpu"`` or ``"cuda"``; ``"auto"`` is CUDA if PyTorch
+    has a CUDA device. Predictions run on the CPU. CUDA was never tested on hardware."""
 
     mixer_: dict[str, Tensor] = learned()
     """Weights of the network that combines the channels."""

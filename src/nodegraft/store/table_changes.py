@@ -244,7 +244,8 @@ def _nodes_without_table(
     numbers = type_numbers(keys, types)
     featured = {type_of(column, types) for column in cast("FeatureRecipe", graph.recipe).columns}
     for number, name in enumerate(types):
-        if number and name not in given and (numbers == number).any():
+        is_own = numbers == number
+        if number and name not in given and is_own.any():
             if name in featured:
                 raise StoreError(
                     f"Nodes of type {name} have features, but no table of them is given: give it, "
@@ -252,7 +253,7 @@ def _nodes_without_table(
                     "edges."
                 )
             prefix = qualified("", name, types)
-            own = [text.removeprefix(prefix) for text in keys[numbers == number]]
+            own = [text.removeprefix(prefix) for text in keys[is_own]]
             tables[name] = {key if isinstance(key, str) else key.get(name, KEY): own}
     return tables
 

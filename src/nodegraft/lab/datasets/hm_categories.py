@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.lab.datasets.templates.numbered import (
-    GRAPHLAND_CITATION,
-    GRAPHLAND_FILES,
-    GraphLand,
-    graphland_fetch,
-)
+from nodegraft.lab.datasets.templates.numbered import GraphLand, graphland_fetch
 
 
 @dataclass(kw_only=True)
@@ -17,7 +12,5 @@ class HmCategories(GraphLand):
 
     name: ClassVar[str] = "hm-categories"
     summary: ClassVar[str] = "articles joined by shared buyers; classes are product groups"
-    citation: ClassVar[str] = GRAPHLAND_CITATION
     fetch: ClassVar[str] = graphland_fetch("hm-categories")
     folders: ClassVar[tuple[str, ...]] = ("hm-categories", "hm-categories/raw/hm-categories")
-    required_files: ClassVar[tuple[str, ...]] = GRAPHLAND_FILES

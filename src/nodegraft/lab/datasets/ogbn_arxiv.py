@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.lab.datasets.templates.numbered import OGB_CITATION, OGB_FILES, OgbDataset
+from nodegraft.lab.datasets.templates.numbered import OGB_FILES, OgbDataset
 
 
 @dataclass(kw_only=True)
@@ -12,7 +12,6 @@ class OgbnArxiv(OgbDataset):
 
     name: ClassVar[str] = "ogbn-arxiv"
     summary: ClassVar[str] = "papers joined by citation; classes are 40 subject areas"
-    citation: ClassVar[str] = OGB_CITATION
     fetch: ClassVar[str] = "unpack https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip"
     folders: ClassVar[tuple[str, ...]] = ("ogbn-arxiv", "arxiv", "ogbn_arxiv")
     mapping: ClassVar[str] = "mapping/labelidx2arxivcategeory.csv.gz"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.lab.datasets.templates.numbered import OGB_CITATION, OGB_FILES, OgbDataset
+from nodegraft.lab.datasets.templates.numbered import OGB_FILES, OgbDataset
 
 
 @dataclass(kw_only=True)
@@ -12,7 +12,6 @@ class OgbnProducts(OgbDataset):
 
     name: ClassVar[str] = "ogbn-products"
     summary: ClassVar[str] = "products joined if bought together; classes are categories"
-    citation: ClassVar[str] = OGB_CITATION
     fetch: ClassVar[str] = "unpack https://snap.stanford.edu/ogb/data/nodeproppred/products.zip"
     folders: ClassVar[tuple[str, ...]] = ("ogbn-products", "products", "ogbn_products")
     mapping: ClassVar[str] = "mapping/labelidx2productcategory.csv.gz"

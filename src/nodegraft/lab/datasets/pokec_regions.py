@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.lab.datasets.templates.numbered import (
-    GRAPHLAND_CITATION,
-    GRAPHLAND_FILES,
-    GraphLand,
-    graphland_fetch,
-)
+from nodegraft.lab.datasets.templates.numbered import GraphLand, graphland_fetch
 
 
 @dataclass(kw_only=True)
@@ -17,7 +12,5 @@ class PokecRegions(GraphLand):
 
     name: ClassVar[str] = "pokec-regions"
     summary: ClassVar[str] = "members of a social network; classes are regions"
-    citation: ClassVar[str] = GRAPHLAND_CITATION
     fetch: ClassVar[str] = graphland_fetch("pokec-regions")
     folders: ClassVar[tuple[str, ...]] = ("pokec-regions", "pokec-regions/raw/pokec-regions")
-    required_files: ClassVar[tuple[str, ...]] = GRAPHLAND_FILES

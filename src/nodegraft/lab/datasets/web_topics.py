@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nodegraft.lab.datasets.templates.numbered import (
-    GRAPHLAND_CITATION,
-    GRAPHLAND_FILES,
-    GraphLand,
-    graphland_fetch,
-)
+from nodegraft.lab.datasets.templates.numbered import GraphLand, graphland_fetch
 
 
 @dataclass(kw_only=True)
@@ -17,7 +12,5 @@ class WebTopics(GraphLand):
 
     name: ClassVar[str] = "web-topics"
     summary: ClassVar[str] = "websites joined by links; classes are topics"
-    citation: ClassVar[str] = GRAPHLAND_CITATION
     fetch: ClassVar[str] = graphland_fetch("web-topics")
     folders: ClassVar[tuple[str, ...]] = ("web-topics", "web-topics/raw/web-topics")
-    required_files: ClassVar[tuple[str, ...]] = GRAPHLAND_FILES

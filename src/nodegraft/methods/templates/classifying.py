@@ -13,6 +13,7 @@ from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.batches import at_step
 from nodegraft.methods.neural.device import CPU, placed, to_tensor, training_device
 from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.methods.neural.losses import adam
@@ -106,12 +107,12 @@ class Finetuning:
             loss: Function that maps the nodes' scores, in the order of ``rows`` and on the device
                 of training, to a loss.
         """
-        neighbourhood, places = view.around(rows, classifier.hops)
+        neighbourhood, places = at_step(view, 1).around(rows, classifier.hops)
         order = to_tensor(places, self.device)
         with placed(classifier, self.device):
             optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
             for number in range(1, self.steps + 1):
-                if isinstance(view, SampledView):
+                if number > 1 and isinstance(view, SampledView):
                     neighbourhood, _ = view.at(number).around(rows, classifier.hops)
                 optimiser.zero_grad()
                 scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)

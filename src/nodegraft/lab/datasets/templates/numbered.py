@@ -16,6 +16,9 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.templates.dataset import Dataset, LoadedDataset, setting_for
 from nodegraft.lab.datasets.templates.readers import read_raw
 
+OGB_FILES = ("raw/edge.csv.gz", "raw/node-feat.csv.gz", "raw/node-label.csv.gz")
+"""Files that every dataset of OGB has."""
+
 SMALLEST_CLASS = 20
 """Classes with fewer nodes are left out: five labels and a test would not fit."""
 
@@ -27,6 +30,10 @@ class OgbDataset(Dataset):
     sessions here.
     """
 
+    citation: ClassVar[str] = (
+        "Hu et al. 2020, Open graph benchmark: datasets for machine learning on graphs, "
+        "https://arxiv.org/abs/2005.00687"
+    )
     mapping: ClassVar[str]
     """File with the number and the name of each class."""
 
@@ -49,6 +56,18 @@ class OgbDataset(Dataset):
 class GraphLand(Dataset):
     """Classification dataset of GraphLand; PyG reads it with pandas and PyYAML."""
 
+    citation: ClassVar[str] = (
+        "Bazhenov et al. 2024, GraphLand: evaluating graph machine learning models on diverse "
+        "industrial data, https://arxiv.org/abs/2409.14500"
+    )
+    required_files: ClassVar[tuple[str, ...]] = (
+        "info.yaml",
+        "features.csv",
+        "targets.csv",
+        "edgelist.csv",
+        "split_masks_RL.csv",
+    )
+
     def parse(self, files: dict[str, Path]) -> LoadedDataset:
         """Parse the raw files; PyG encodes categories and scales numbers by their quantiles."""
         from torch_geometric.datasets import GraphLandDataset
@@ -67,26 +86,6 @@ class GraphLand(Dataset):
             self.name, data.x.numpy(), data.edge_index.numpy(), data.y.numpy(), notes=(SCALED_NOTE,)
         )
 
-
-OGB_FILES = ("raw/edge.csv.gz", "raw/node-feat.csv.gz", "raw/node-label.csv.gz")
-
-GRAPHLAND_FILES = (
-    "info.yaml",
-    "features.csv",
-    "targets.csv",
-    "edgelist.csv",
-    "split_masks_RL.csv",
-)
-
-GRAPHLAND_CITATION = (
-    "Bazhenov et al. 2024, GraphLand: evaluating graph machine learning models on diverse "
-    "industrial data, https://arxiv.org/abs/2409.14500"
-)
-
-OGB_CITATION = (
-    "Hu et al. 2020, Open graph benchmark: datasets for machine learning on graphs, "
-    "https://arxiv.org/abs/2005.00687"
-)
 
 SCALED_NOTE = (
     "Missing numbers are filled and numbers scaled by their quantiles over the nodes of all "
