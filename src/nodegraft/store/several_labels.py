@@ -180,9 +180,7 @@ class SeveralLabelsStore(Store):
         """
         return self.change(Change.of("label", more=more), intent=intent)
 
-    def unlabel(  # type: ignore[override]
-        self, labels: "Labels", *, intent: Intent = Intent()
-    ) -> Version:
+    def unlabel(self, labels: "Labels", *, intent: Intent = Intent()) -> Version:
         """Remove labels; other classes of these nodes stay.
 
         Args:

@@ -276,7 +276,12 @@ class MultiLabel:
 
     @classmethod
     def unpacked(cls, saved: SavedModel, labels: LabelSets) -> Self:
-        """Restore a model from the content of :meth:`packed` and its labels."""
+        """Restore a model from the content of :meth:`packed` and its labels.
+
+        Args:
+            saved: Content of :meth:`packed`.
+            labels: All labels of the model.
+        """
         learned = checkpoint.unpack(saved.state, DIRECTIONS)
         return cls._restored(saved, labels, learned["directions_"])
 
