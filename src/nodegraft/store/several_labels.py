@@ -198,6 +198,13 @@ class SeveralLabelsStore(Store):
         """
         return self.change(Change.of("remove", names=names), intent=intent)
 
+    def fit_needed(self, change: Change) -> None:
+        """Return None: no change of labels needs a fit from scratch.
+
+        Args:
+            change: Change of labels or classes.
+        """
+
     def preview(self, change: Change) -> SetPreview:  # type: ignore[override]
         """Count the nodes that would gain or lose each class, without writing anything.
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.comparisons import RowsComparison
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import DRY_RUN, new_version, open_store
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
@@ -46,6 +47,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.store.intent import Intent
+    from nodegraft.store.several_labels import SeveralLabelsStore
     from nodegraft.store.store import Store
     from nodegraft.tables.read import Tables
 
@@ -99,6 +101,12 @@ def init(
         ),
     ] = False,
     repair: Repair = False,
+    several_labels: Annotated[
+        bool,
+        typer.Option(
+            "--several-labels", help="A node may have several labels: a row of labels for each."
+        ),
+    ] = False,
     method: MethodName = "graft",
     settings: MethodSettings = None,
     database: Annotated[
@@ -119,6 +127,7 @@ def init(
 ) -> Output[CreatedStore]:
     """Create a store from tables of nodes, edges and labels, and fit its first version."""
     from nodegraft.base.parameters.build import parse
+    from nodegraft.methods.multi_label import MultiLabel
     from nodegraft.model.registry import REGISTRY
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
@@ -131,7 +140,12 @@ def init(
     values = config.completed(_context, **vars(table_options), label=label, label_key=label_key)
     arguments = table_arguments(values)
     label, key_column = values["label"], values["label_key"]
-    parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
+    pairs = name_value_pairs(settings)
+    parameters = (
+        parse(MultiLabel, pairs).get_params()
+        if several_labels
+        else parse(REGISTRY.get(method), pairs).get_params()
+    )
     terminal.stage("reading tables")
     if config.exists:
         terminal.note(line(config.line()))
@@ -146,6 +160,7 @@ def init(
             label,
             repair,
             arguments["delimiter"],
+            several_labels,
         )
     elif node_tables is None:
         raise ParameterError(
@@ -154,7 +169,7 @@ def init(
         )
     else:
         options = {"label": label, "label_key": key_column, "repair": repair}
-        arguments |= options
+        arguments |= options | {"several_labels": several_labels}
         tables = read_tables(node_tables, edge_tables, labels, **arguments, listener=terminal)
         known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
     columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
@@ -171,6 +186,7 @@ def init(
         objects=objects,
         world=world,
         parents=classes,
+        several_labels=several_labels,
         intent=author.intent,
         listener=terminal,
     )
@@ -271,6 +287,8 @@ def _created_store(
 ) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
     from nodegraft.analysis.accuracy import CorrectCounts
 
+    if store.has_several_labels:
+        return _created_several(cast("SeveralLabelsStore", store), tables)
     first = store.history()[0].measures["after"]
     state = store.state()
     labels, model = state.labels, state.model
@@ -292,6 +310,28 @@ def _created_store(
     world = world_line(store.place, model.name, model.world if has_world else None, share)
     created = creation_line(store.place, value.classes, value.labels, held_out)
     return value, (report_table(tables.report), created, world)
+
+
+def _created_several(
+    store: "SeveralLabelsStore", tables: "Tables"
+) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
+    labels = store.state().labels
+    value = CreatedStore(
+        store=str(store.place),
+        **store.version().fields,
+        method="multi-label",
+        world="open",
+        share_of_known_classes=None,
+        classes=len(labels),
+        labels=labels.num_labels,
+        held_out=0,
+        accuracy=None,
+        **report_fields(tables.report),
+    )
+    sizes = f"{counted(value.classes, 'class')}, {counted(value.labels, 'label')}"
+    nodes = counted(len(labels.owners), "node")
+    text = f"Created {store.place}: {sizes} of {nodes}. No label is held out."
+    return value, (report_table(tables.report), line(text))
 
 
 def _built_graph(folder: Path, *arguments: object) -> "Tables":
