@@ -131,7 +131,7 @@ def _readable_errors() -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise TrainingInterruptedError(
-            "another training process has ended or did not answer in time"
+            "another training process has ended or has not responded in time"
         ) from error
 
 
