@@ -85,6 +85,19 @@ class NotSupportedError(NodegraftError):
         super().__init__(f"{method} cannot {capability}: model.capabilities() lists what it can.")
 
 
+class SeveralLabelsError(NodegraftError):
+    """Use of a feature that a store with several labels per node does not have.
+
+    Args:
+        feature: Name of the feature: a method, command, option or route.
+    """
+
+    code = "not_supported"
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"{feature} is not supported for a store with several labels per node.")
+
+
 class SealedMethodError(NodegraftError):
     """Failure of a method while it runs in its sealed process.
 
