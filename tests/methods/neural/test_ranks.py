@@ -88,8 +88,8 @@ def test_the_end_of_a_rank_ends_the_others_with_a_sentence() -> None:
     assert processes[0].returncode == 1
     assert sentence.endswith(
         "Training was interrupted: another training process has ended or has not responded in "
-        "time. Start all processes again; with the same checkpoint=… of fit, training resumes at its "
-        "last checkpoint."
+        "time. Start all processes again; with the same checkpoint=… of fit, training resumes at "
+        "its last checkpoint."
     )
 
 
