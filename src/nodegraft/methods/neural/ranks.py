@@ -65,7 +65,8 @@ def gather_rows(own: Tensor, view: GraphView, total: int) -> Tensor:
     """
     if not is_shared(view):
         return own
-    gathered: Tensor = _GatherRows.apply(own, view.part(total), total, view.world_size)
+    arguments = own, view.part(total), total, view.world_size
+    gathered: Tensor = _GatherRows.apply(*arguments)  # type: ignore[no-untyped-call]
     return gathered
 
 
@@ -81,7 +82,7 @@ class _GatherRows(torch.autograd.Function):
         return whole
 
     @staticmethod
-    def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, None, None, None]:
         # All ranks compute the same loss, and gradients are averaged: what only this rank has
         # computed must count as often as what all ranks compute.
         return slopes[ctx.part] * ctx.world_size, None, None, None

@@ -179,7 +179,8 @@ class FullBatchTrainer:
             neighbourhood: Neighbourhood of the nodes.
             positions: Position of each node among the centre nodes of the neighbourhood.
         """
-        return self.encoder(neighbourhood, self.dropout, self.generator).index_select(0, positions)
+        hidden: Tensor = self.encoder(neighbourhood, self.dropout, self.generator)
+        return hidden.index_select(0, positions)
 
     def step_on(self, embeddings: Tensor, targets: Tensor) -> float:
         """Take one gradient step on some labelled nodes, and return the loss before the step.
