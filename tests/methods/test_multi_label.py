@@ -209,7 +209,7 @@ def test_changes_that_do_not_fit_are_refused_and_change_nothing() -> None:
     model = fitted()
     before = model.labels_
     first = TRAIN["warm"][0]
-    with pytest.raises(ClassNameError, match="use add_labels"):
+    with pytest.raises(ClassNameError, match="exists already"):
         model.add_classes(GRAPH, {"warm": [first]})
     with pytest.raises(ClassNameError, match="already"):
         model.add_labels(GRAPH, {"red": [TRAIN["red"][0]]})
@@ -217,9 +217,9 @@ def test_changes_that_do_not_fit_are_refused_and_change_nothing() -> None:
         model.add_labels(GRAPH, {"cold": [first]})
     with pytest.raises(ClassNameError, match="no labels of 'red'"):
         model.remove_labels({"red": [NODES[0]]})
-    with pytest.raises(ClassNameError, match="use remove_classes"):
+    with pytest.raises(ClassNameError, match="remove the class"):
         model.remove_labels({"warm": TRAIN["warm"]})
-    with pytest.raises(ClassNameError, match="fit a new one"):
+    with pytest.raises(ClassNameError, match="the last one"):
         model.remove_classes(list(TRAIN))
     assert model.labels_ == before
 

@@ -200,7 +200,7 @@ class Predictions(Tabular):
         """
         names, best, unknown = pa.array(self._every_name, pa.string()), self.columns, ~self.is_found
         columns: dict[str, Any] = {
-            "node": _key_column(self.nodes, self.key_type),
+            "node": node_column(self.nodes, self.key_type),
             "class": pa.array(self.classes, pa.string()),
             "label": pa.array(self.labels, pa.string()),
             "prediction": names.take(pa.array(self.predicted, mask=~self.is_given)),
@@ -233,7 +233,7 @@ def _plain_numbers(values: NDArray[np.float64]) -> list[float | None]:
     return [None if value != value else value for value in values.tolist()]
 
 
-def _key_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
+def node_column(nodes: Sequence[Any], key_type: KeyType) -> pa.Array:
     """Return a key column of the given type; keys missing in the graph may have another type."""
     if key_type == "integer":
         return pa.array(nodes, pa.int64())

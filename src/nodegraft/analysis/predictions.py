@@ -136,7 +136,7 @@ def predict_in_blocks(
                 "min_confidence=… (--min-confidence), or use graft."
             )
     # All batches form one table, so decide the type of its key column before the first batch.
-    key_type = _column_type(state.graph, keys)
+    key_type = column_type(state.graph, keys)
     tree = (state.ancestors if use_tree else None, min_confidence)
 
     def block(start: int, stop: int) -> Predictions:
@@ -206,7 +206,7 @@ def _expanded(values: NDArray[Any], is_found: NDArray[np.bool_], other: float) -
     return expanded
 
 
-def _column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
+def column_type(graph: Graph, keys: Sequence[Key] | None) -> KeyType:
     """Return the type of a key column; the keys need not be in the graph."""
     if graph.has_text_keys or keys is None:
         return graph.node_keys.key_type

@@ -194,6 +194,8 @@ def describe_version(version: Version) -> str:
             return f"{version.action} {_counts(detail['classes'])}{below}"
         case "label":
             return f"label {_counts(detail['more'])}"
+        case "unlabel" if "labels" in detail:
+            return f"unlabel {_counts(detail['labels'])}"
         case "unlabel":
             return f"unlabel {counted(len(detail['keys']), 'node')}"
         case "remove":

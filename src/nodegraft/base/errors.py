@@ -85,6 +85,19 @@ class NotSupportedError(NodegraftError):
         super().__init__(f"{method} cannot {capability}: model.capabilities() lists what it can.")
 
 
+class SeveralLabelsError(NodegraftError):
+    """Use of a feature that a store with several labels per node does not have.
+
+    Args:
+        feature: Name of the feature: a method, command, option or route.
+    """
+
+    code = "not_supported"
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"{feature} is not supported for a store with several labels per node.")
+
+
 class SealedMethodError(NodegraftError):
     """Failure of a method while it runs in its sealed process.
 
@@ -164,6 +177,20 @@ class GraphTooLargeError(NodegraftError):
             f"{needed / 1e9:,.1f} GB of memory; {available / 1e9:,.1f} GB are free. Train on "
             "sampled subgraphs (batch=1024); or use a method in closed form, which reads a graph "
             "in pieces: graft, sgc-mean, sgc-ridge or sgc-lda."
+        )
+
+
+class TrainingInterruptedError(NodegraftError):
+    """End of a data-parallel training because another of its processes has ended.
+
+    Args:
+        finding: What happened.
+    """
+
+    def __init__(self, finding: str) -> None:
+        super().__init__(
+            f"Training was interrupted: {finding}. Start all processes again; with the same "
+            "checkpoint=… of fit, training resumes at its last checkpoint."
         )
 
 

@@ -1,6 +1,6 @@
 """Creation of a store; an interrupted creation can be repeated in the same folder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,28 +9,18 @@ from uuid import uuid4
 
 from sqlalchemy import Connection
 
-from nodegraft.analysis.accuracy import count_correct
-from nodegraft.analysis.labels.labels import StoreLabels
-from nodegraft.analysis.snapshot import first_state
 from nodegraft.analysis.version import Promotion, Version, now
 from nodegraft.base.errors import ParameterError, StoreError, UnfinishedStoreError
 from nodegraft.base.events import Listener
 from nodegraft.base.files.folder import PRIVATE, READABLE, WriteOnceFolder
-from nodegraft.base.measure import Measurement
-from nodegraft.base.parameters.validate import validate_value
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keys import Key
-from nodegraft.graph.labels import NodeLabels
-from nodegraft.model.confidence import DEFAULT_WORLD, World
-from nodegraft.model.registry import has_open_set_score
+from nodegraft.store.first_version import FirstVersion
 from nodegraft.store.intent import Intent
-from nodegraft.store.label_changes import fit_measures
 from nodegraft.store.objects import place as places
 from nodegraft.store.objects.derived_cache import DERIVED
 from nodegraft.store.objects.graph_objects import require_local
 from nodegraft.store.objects.objects import Objects
 from nodegraft.store.objects.states import States
-from nodegraft.store.settings import WORLD, refuse_open_world, set_value
 from nodegraft.store.versions.database import DATABASE_FILES, database_url, has_password
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import migrated, require_current, require_free
@@ -40,15 +30,11 @@ from nodegraft.tables.node_texts import NodeTexts
 def made_in(
     folder: Path,
     graph: Graph,
-    labels: Mapping[str, Iterable[Key]],
+    first: FirstVersion,
     *,
-    method: str,
-    parameters: Mapping[str, Any],
     tables: Mapping[str, Any],
     texts: NodeTexts | None,
     settings: places.StoreSettings,
-    world: World | None,
-    parents: Mapping[str, str | None],
     intent: Intent,
     listener: Listener,
 ) -> Journal:
@@ -56,17 +42,15 @@ def made_in(
 
     Args:
         folder: A folder that does not exist yet, or is empty.
+        first: Labels and model of the first version.
         texts: Text of each node; None if there are no texts.
-        world: Whether nodes may belong to unknown classes; None for the method's default.
-        parents: Class -> its parent in the class tree.
     """
     places.refuse_links(folder)
     _refuse_taken(folder)
     settings = replace(settings, objects=settings.objects and _resolved(settings.objects))
-    world = _world_of(method, world)
     intent.refuse("init", "override", "promote", "idempotency_key")
     who, note = intent.author_name, intent.note
-    NodeLabels.by_key(graph, labels)
+    first.check(graph)
     if texts is not None and len(texts) != graph.num_nodes:
         raise ParameterError(f"{len(texts)} texts were given for {graph.num_nodes} nodes.")
     # Check the database and the folders before the slow fit.
@@ -78,31 +62,21 @@ def made_in(
     objects = Objects(settings.objects_of(folder), in_store=settings.objects is None)
     if graph.is_on_disk:
         require_local(objects)
-    # Similar class names are allowed here; the report on the tables warns of them.
-    checked = StoreLabels().added(labels, force_name=True)
-    if parents:
-        checked = checked.moved(parents, force_name=True)
     # The marker file that an interrupted `init` left is reused.
     store_id = objects.put_marker(uuid4().hex)
     states = States(folder, objects)
     graph = states.put_graph(graph)
-    with Measurement() as fit:
-        state = first_state(graph, checked, method, dict(parameters), listener).in_world(world)
-    right = count_correct(state, checked.held_out).to_json()
-    measures = {"after": right} | fit_measures(checked, fit.seconds)
+    state, measures = first.fitted(graph, listener)
     names = states.put(state, states.put_texts(texts))
     journal = migrated(database_url(folder, settings.database))
     ours = _settings_written(folder, settings)
     at = now()
-    detail = {"tables": dict(tables)}
+    detail = {"tables": dict(tables)} | first.detail
     version = Version(1, None, "init", detail, who, note, at, **vars(names), measures=measures)
 
     def write_settings(connection: Connection) -> None:
         places.write_store_id(connection, store_id)
-        # If the method has no open-set score, the world is always closed and the setting is not
-        # used.
-        if has_open_set_score(method):
-            set_value(connection, WORLD.name, world, intent)
+        first.write_settings(connection, intent)
 
     # Add the version's database row last, so that every store that has a version is complete.
     try:
@@ -120,16 +94,6 @@ def _resolved(objects: str) -> str:
     """Make a path absolute, so that a store works from any working folder; keep a URL."""
     local = WriteOnceFolder(objects).local_path("")
     return objects if local is None else str(local.expanduser().resolve())
-
-
-def _world_of(method: str, world: World | None) -> World:
-    if world is not None:
-        validate_value("world", world, World)
-    if has_open_set_score(method):
-        return world or DEFAULT_WORLD
-    if world == "open":
-        refuse_open_world(method)
-    return "closed"
 
 
 def _require_unused(objects: str) -> None:

@@ -1,17 +1,16 @@
-"""Changes of a store's labels, refits, and undo."""
+"""Changes of a store's labels, and refits."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nodegraft.analysis.labels.changes import Change, changes_labels, replay
-from nodegraft.analysis.version import PRUNING, Promotion, StateNames, Version
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.version import Promotion, StateNames, Version
 from nodegraft.base.errors import StoreError, UnreadableModelError
 from nodegraft.base.measure import Measurement
 from nodegraft.base.problems import Problems
 from nodegraft.store.intent import Intent
-from nodegraft.store.parts import StoreParts
-from nodegraft.store.versions.lineage import lineage, unreviewed
+from nodegraft.store.undo import Undo
+from nodegraft.store.versions.lineage import lineage
 from nodegraft.store.versions.versions import (
     WITH_OVERRIDE,
     Draft,
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 
 _FITTED = ("init", "refit")
 """Actions that fit a method from scratch and store measurements of the fit."""
-
-_KEEPING = ("grow", "prune", "refit")
-"""Actions that do not change labels."""
 
 REFIT_RATIO = 2.0
 """A refit is advised if the number of labels is at least this multiple of that at the last fit."""
@@ -72,15 +68,12 @@ class Refit:
     """Duration of the last fit in seconds."""
 
 
-class LabelChanges:
+class LabelChanges(Undo["StoreLabels"]):
     """Changes of the labels of a store; :class:`nodegraft.Store` describes the methods.
 
     Args:
         parts: Versions, files and settings of the store.
     """
-
-    def __init__(self, parts: StoreParts) -> None:
-        self._parts, self._versions, self._journal = parts, parts.versions, parts.journal
 
     def preview(self, change: Change) -> "Preview":
         """Compare the predictions of the newest version with those after a change of labels."""
@@ -140,56 +133,6 @@ class LabelChanges:
             graph, texts = encoding.applied(state.graph, options, listener)
             state = replace(state, graph=graph)
         return state.refitted(listener), texts
-
-    def undo(self, number: int | None, intent: Intent) -> Version:
-        """Make a version without the change of an earlier version.
-
-        Args:
-            number: Number of the version to undo; None for the newest.
-            intent: Author, note and promotion of the new version.
-        """
-        intent.refuse("undo", "override")
-        parent, newest = self._journal.version(), self._journal.heads().newest
-        undone = newest if number is None else self._journal.version(number)
-        if undone.parent is None:
-            raise StoreError("Version 1 is the first version: there is nothing to undo.")
-        if undone.action in PRUNING:
-            raise StoreError(
-                f"Version {undone.number} ({undone.action}) cannot be undone: what it removed "
-                "is deleted."
-            )
-        before = self._versions.whole(undone.parent)
-        contained = lineage(self._journal.versions())
-        # Everything after it may be undone already.
-        is_last = undone in (newest, contained[-1])
-        restored = before.names if is_last else None
-        last = self._versions.last_promotion(parent, restored) if intent.promote else None
-        if is_last:
-            self._refuse_unreadable(undone, before)
-            names, measures = before.names, {"after": before.measures.get("after", {})}
-        else:
-            names, measures = self._without(undone, before, parent, contained), {}
-        draft = Draft("undo", {"version": undone.number}, measures)
-        return self._versions.add(parent, draft, names, intent, last)
-
-    def discard(self, number: int | None, intent: Intent) -> Version:
-        """Make a version equal to the live one, without the changes that wait for review.
-
-        Args:
-            number: Expected number of the candidate version; None to discard any candidate.
-        """
-        intent.refuse("discard", "override", "promote")
-        parent, candidate = self._journal.version(), self._versions.candidate
-        if number not in (None, candidate.number):
-            raise StoreError(
-                f"Version {number} was not discarded: the candidate version that waits for review "
-                f"is {candidate.number}. Review and discard that one."
-            )
-        restored = self._journal.version(self._versions.live)
-        discarded = [row.number for row in unreviewed(self._journal.versions(), restored)]
-        measures = {"after": restored.measures.get("after", {})}
-        draft = Draft("discard", {"version": restored.number, "versions": discarded}, measures)
-        return self._versions.add(parent, draft, restored.names, intent)
 
     def fit_needed(self, change: Change) -> Refit | None:
         """Return the cost of the fit from scratch that a change needs; None if it needs none."""
@@ -266,49 +209,17 @@ class LabelChanges:
                 f"model of version {restored.number}, which it would restore."
             ) from error
 
-    def _without(
-        self, undone: Version, before: Version, newest: Version, contained: list[Version]
-    ) -> StateNames:
-        """Store the newest version's labels and model without the change of an earlier version.
+    def _labels(self, name: str) -> "StoreLabels":
+        return self._parts.states.labels(name)
 
-        The changes after the earlier version are applied again to the labels before it.
-
-        Args:
-            contained: Versions whose changes the newest version contains, oldest first.
-        """
-        if undone not in contained:
-            raise StoreError(
-                f"Version {undone.number} cannot be undone by itself: a later version has undone "
-                "or discarded it already. Undo that one to bring it back."
-            )
-        later = [row for row in contained if row.number > undone.number]
-        _refuse_other_changes(undone, later)
-        changes = {
-            row.number: Change(row.action, row.detail)
-            for row in later
-            if row.action not in _KEEPING
-        }
-        earlier = self._parts.states.labels(before.labels)
-        made_on = Change(undone.action, undone.detail).replayed(earlier)
-        labels = replay(earlier, changes, undone.number, made_on)
-        state = self._parts.state(newest).relabelled(labels)
-        return self._parts.states.put(state, newest.texts)
+    def _relabelled(self, version: Version, labels: "StoreLabels") -> StateNames:
+        state = self._parts.state(version).relabelled(labels)
+        return self._parts.states.put(state, version.texts)
 
 
 def fit_measures(labels: "StoreLabels", seconds: float) -> dict[str, Any]:
     """Return the number of labels and the duration of a fit, to be stored with the version."""
     return {"labels": labels.num_training, "seconds": round(seconds, 1)}
-
-
-def _refuse_other_changes(undone: Version, later: Sequence[Version]) -> None:
-    """Raise an error for versions that change more than labels, which cannot be replayed."""
-    for row in (undone, *later):
-        if not changes_labels(row.action) and (row is undone or row.action not in _KEEPING):
-            raise StoreError(
-                f"Version {undone.number} cannot be undone by itself: version {row.number} "
-                f"({row.action}) cannot be applied again without it. Undo the versions after "
-                f"{undone.number} first, newest first."
-            )
 
 
 def _labels_after(before: "State", change: Change) -> "StoreLabels":

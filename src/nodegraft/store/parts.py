@@ -15,9 +15,13 @@ from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.versions import Versions
 
 if TYPE_CHECKING:
+    from nodegraft.analysis.label_sets.state import LabelSetState
     from nodegraft.analysis.snapshot import State
     from nodegraft.store.objects.states import States
     from nodegraft.tables.columns import Source
+
+SEVERAL_LABELS = "several_labels"
+"""Field in the detail of version 1 that is true if nodes may have several labels."""
 
 
 class StoreParts:
@@ -54,6 +58,11 @@ class StoreParts:
         """Return graph, labels and model of a version."""
         self.versions.require_whole(version)
         return self.states.get(version.names).in_world(self.settings.declared_world)
+
+    def label_set_state(self, version: Version) -> "LabelSetState":
+        """Return graph, labels and model of a version with several labels per node."""
+        self.versions.require_whole(version)
+        return self.states.label_set_state(version.names)
 
 
 @dataclass(frozen=True)

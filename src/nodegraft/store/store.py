@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Promotion, Version
@@ -18,8 +18,9 @@ from nodegraft.store.maintenance.damage import refuse_damaged
 from nodegraft.store.maintenance.pruning import KEEP, Pruned, prune
 from nodegraft.store.model_cards import ModelCards
 from nodegraft.store.objects.place import StoreSettings, journal_in, refuse_links, settings_in
-from nodegraft.store.parts import NewTables, StoreParts
+from nodegraft.store.parts import SEVERAL_LABELS, NewTables, StoreParts
 from nodegraft.store.reading.views import StoreViews
+from nodegraft.store.undo import Undo
 from nodegraft.store.versions.journal import Journal
 from nodegraft.store.versions.migration import require_current
 
@@ -55,6 +56,9 @@ class Store(StoreViews):
         background_cards: See :meth:`open`.
     """
 
+    has_several_labels: bool = False
+    """Whether a node may have several labels; see :meth:`init`."""
+
     def __init__(
         self,
         place: Path,
@@ -66,6 +70,7 @@ class Store(StoreViews):
         self.parts = StoreParts(place, journal, listener)
         """Database, files and settings, for code that serves or maintains the store."""
         self._labels = LabelChanges(self.parts)
+        self._undo: Undo[Any] = self._labels
         self._cards = ModelCards(self.parts, background_cards)
         self.parts.versions.on_promotion = self._cards.write_promoted
 
@@ -91,6 +96,7 @@ class Store(StoreViews):
         objects: str | None = None,
         world: "World | None" = None,
         parents: "Parents | None" = None,
+        several_labels: bool = False,
         intent: Intent = Intent(),
         listener: Listener = SILENT,
     ) -> "Store":
@@ -121,29 +127,39 @@ class Store(StoreViews):
                 for the ``world`` of ``parameters``; if that is missing, too, ``open`` for a method
                 with an open-set score. A method without this score needs a closed world.
             parents: Parents of classes in the class tree; see :meth:`move`.
+            several_labels: Whether a node may have several labels. The store then predicts a set of
+                classes for each node with :class:`nodegraft.MultiLabel`, whose parameters
+                ``parameters`` may give, and has some of the methods only; see the page on several
+                classes per node. All labels are learned, none is held out.
             intent: Author and note.
             listener: Receives progress events of this call and of later calls of the store.
         """
         from nodegraft.store.creation import made_in
+        from nodegraft.store.first_version import OneLabel, SeveralLabels
         from nodegraft.tables.class_parents import parents_by_class
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
+        kind = SeveralLabels if several_labels else OneLabel
+        options = dict(parameters or {})
+        first = kind(
+            keys_by_class(labels),
+            method,
+            options,
+            world or options.get("world"),
+            parents_by_class({} if parents is None else parents),
+        )
         journal = made_in(
             folder,
             graph,
-            keys_by_class(labels),
-            method=method,
-            parameters=parameters or {},
+            first,
             tables=tables or {},
             texts=texts,
             settings=StoreSettings(database, objects),
-            world=world or (parameters or {}).get("world"),
-            parents=parents_by_class({} if parents is None else parents),
             intent=intent,
             listener=listener,
         )
-        return cls(folder, journal, listener)
+        return _kind_of(journal, cls)(folder, journal, listener)
 
     @classmethod
     def open(
@@ -165,7 +181,7 @@ class Store(StoreViews):
             require_current(journal)
             refuse_damaged(folder, journal)
             journal.version()
-            return cls(folder, journal, listener, background_cards)
+            return _kind_of(journal, cls)(folder, journal, listener, background_cards)
         except NodegraftError:
             journal.close()
             raise
@@ -406,7 +422,7 @@ class Store(StoreViews):
             intent: Author, note and whether to make the version live at once, which is refused
                 while a candidate waits for review, unless the restored version is live.
         """
-        return self._labels.undo(version, intent)
+        return self._undo.undo(version, intent)
 
     def discard(self, version: int | None = None, *, intent: Intent = Intent()) -> Version:
         """Make a version equal to the live one, without the changes that wait for review.
@@ -418,7 +434,7 @@ class Store(StoreViews):
                 one meanwhile. None to discard any candidate.
             intent: Author and note.
         """
-        return self._labels.discard(version, intent)
+        return self._undo.discard(version, intent)
 
     def preview_grow(
         self,
@@ -609,3 +625,15 @@ class Store(StoreViews):
             version: Number of the version; None for the live version.
         """
         return self._cards.write(self.live if version is None else version)
+
+
+S = TypeVar("S", bound=Store)
+
+
+def _kind_of(journal: Journal, store: type[S]) -> type[S]:
+    """Return the class of a store: a subclass if nodes may have several labels."""
+    if not journal.version(1).detail.get(SEVERAL_LABELS):
+        return store
+    from nodegraft.store.several_labels import SeveralLabelsStore
+
+    return cast("type[S]", SeveralLabelsStore)

@@ -4,15 +4,26 @@ A preview computes a change without storing it. To undo an older change, all lat
 applied again to the labels before the undone change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.base.counting import listed
-from nodegraft.base.errors import ClassNameError, NodegraftError, StoreError
+from nodegraft.base.errors import (
+    ClassNameError,
+    NodegraftError,
+    SeveralLabelsError,
+    StoreError,
+)
+
+if TYPE_CHECKING:
+    from nodegraft.methods.multi_label.labels import LabelSets
+
+AnyLabels = TypeVar("AnyLabels", StoreLabels, "LabelSets")
+"""Labels of a store: one label or several labels per node."""
 
 
 class ClassSuccession:
@@ -130,17 +141,18 @@ def class_warnings(changed: Mapping[str, ChangedClass], num_classes: int, total:
     ]
 
 
-_ACTIONS: Mapping[str, Callable[..., StoreLabels]] = {
-    "add": StoreLabels.added,
-    "label": StoreLabels.labelled,
-    "unlabel": StoreLabels.unlabelled,
-    "relabel": StoreLabels.relabelled,
-    "remove": StoreLabels.removed,
-    "rename": StoreLabels.renamed,
-    "merge": StoreLabels.merged,
-    "split": StoreLabels.split,
-    "move": StoreLabels.moved,
+_ACTIONS: Mapping[str, str] = {
+    "add": "added",
+    "label": "labelled",
+    "unlabel": "unlabelled",
+    "relabel": "relabelled",
+    "remove": "removed",
+    "rename": "renamed",
+    "merge": "merged",
+    "split": "split",
+    "move": "moved",
 }
+"""Name of a change -> method of the labels; :class:`LabelSets` has only some of them."""
 
 _NAMING = ("add", "rename", "merge", "split", "move")
 
@@ -153,7 +165,7 @@ class Change:
     """Name of the change; it equals the name of the command."""
 
     detail: dict[str, Any]
-    """Arguments of the :class:`StoreLabels` method, by name."""
+    """Arguments of the method of the labels, by name."""
 
     @classmethod
     def of(cls, action: str, force_name: bool = False, **detail: Any) -> "Change":
@@ -167,15 +179,19 @@ class Change:
         plain = {name: _plain(name, value) for name, value in detail.items()}
         return cls(action, plain).with_forced_name(force_name)
 
-    def applied(self, labels: StoreLabels) -> StoreLabels:
+    def applied(self, labels: AnyLabels) -> AnyLabels:
         """Return the labels after the change.
 
         Args:
             labels: Labels before the change.
         """
-        return _ACTIONS[self.action](labels, **self.detail)
+        method = getattr(labels, _ACTIONS[self.action], None)
+        if method is None:
+            raise SeveralLabelsError(f"The change {self.action!r}")
+        changed: AnyLabels = method(**self.detail)
+        return changed
 
-    def replayed(self, labels: StoreLabels) -> StoreLabels:
+    def replayed(self, labels: AnyLabels) -> AnyLabels:
         """Return the labels after a stored change that was accepted when it was made.
 
         Similar names and repeated keys are accepted again.
@@ -232,7 +248,7 @@ class Change:
 
 
 def _plain(name: str, value: Any) -> Any:
-    if name in ("classes", "more", "parts"):
+    if name in ("classes", "more", "parts", "labels"):
         from nodegraft.tables.labels import keys_by_class  # This import is slow.
 
         return {name: _plain("keys", keys) for name, keys in keys_by_class(value).items()}
@@ -253,8 +269,8 @@ def changes_labels(action: str) -> bool:
 
 
 def replay(
-    labels: StoreLabels, changes: Mapping[int, Change], without: int, made_on: StoreLabels
-) -> StoreLabels:
+    labels: AnyLabels, changes: Mapping[int, Change], without: int, made_on: AnyLabels
+) -> AnyLabels:
     """Apply several changes to labels, in order, without an earlier change.
 
     Args:

@@ -13,7 +13,7 @@ from nodegraft.analysis.labels.label_checks import (
     require_training,
 )
 from nodegraft.base.counting import listed
-from nodegraft.base.errors import ClassNameError, StoreError
+from nodegraft.base.errors import ClassNameError, SeveralLabelsError, StoreError
 from nodegraft.base.files.bundle import Arrays, Document, prefixed, under
 from nodegraft.base.problems import Problems
 from nodegraft.graph.keyed_labels import KeyedLabels
@@ -344,6 +344,8 @@ class StoreLabels(Mapping[str, ClassLabels]):
             arrays: Arrays from :meth:`state`.
             document: JSON from :meth:`state`.
         """
+        if document.get("kind") == "label sets":
+            raise SeveralLabelsError("This")
         if document.get("kind") != "labels" or document.get("schema") not in (1, 2):
             raise StoreError(
                 "This object of the store does not contain labels that this nodegraft can read."

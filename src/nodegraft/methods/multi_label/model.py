@@ -1,8 +1,8 @@
 """Model whose nodes may have any number of classes; its state is the labels."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -10,28 +10,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nodegraft.base.counting import escape_markdown, listed
-from nodegraft.base.errors import (
-    CheckpointError,
-    ClassNameError,
-    DataError,
-    NotFittedError,
-    ParameterError,
-)
+from nodegraft.base.counting import escape_markdown
+from nodegraft.base.errors import CheckpointError, DataError, NotFittedError, ParameterError
 from nodegraft.base.memo import LatestMemo
 from nodegraft.base.parameters.build import build, parameters_of
 from nodegraft.base.parameters.constraints import NonNegativeInt, PositiveFloat, PositiveInt
 from nodegraft.base.parameters.validate import validate
 from nodegraft.graph.edges.matrix import normalise_rows, weigh_columns
 from nodegraft.graph.graph import Graph
-from nodegraft.graph.keyed_labels import KeyedLabels
-from nodegraft.graph.keys import Key, KeyArray, hash_order, key_array, several
-from nodegraft.graph.labels import class_name, refuse_likely_duplicates
+from nodegraft.graph.keys import Key, hash_order, several
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.methods.multi_label.calibration import Calibration
 from nodegraft.methods.multi_label.kernel import KernelRidge
+from nodegraft.methods.multi_label.labels import LabelSets
 from nodegraft.methods.templates.propagated import side_by_side
 from nodegraft.model import checkpoint
+from nodegraft.model.checkpoint import SavedModel
 from nodegraft.model.learned import GraphInputs
 from nodegraft.tables.labels import Labels, keys_by_class
 
@@ -43,7 +37,10 @@ METHOD = "multi-label"
 BLOCK_ROWS = 4096
 """Number of nodes that are scored at once."""
 
-KINDS = {"labels_": "labels", "directions_": "array"}
+DIRECTIONS = {"directions_": "array"}
+"""Kind in which the learned state without the labels is saved: a store saves labels separately."""
+
+KINDS = {"labels_": "labels"} | DIRECTIONS
 """Kinds in which the learned state is saved."""
 
 
@@ -58,7 +55,7 @@ class LabelState:
         inputs: Requirements on later graphs.
     """
 
-    labels: KeyedLabels
+    labels: LabelSets
     directions: NDArray[np.float32]
     inputs: GraphInputs
 
@@ -115,18 +112,18 @@ class MultiLabel:
 
     # The following methods change the model.
 
-    def fit(self, graph: Graph, labels: Labels) -> Self:
+    def fit(self, graph: Graph, labels: Labels, *, force_name: bool = False) -> Self:
         """Learn the first classes, and replace all learned state.
 
         Args:
             graph: The graph, in memory.
             labels: Class name -> keys of its nodes; a node may be in any number of classes. Or a
                 table with the columns ``key`` and ``label``, with one row for each class of a node.
+            force_name: Allow names that differ from each other only by case or blanks.
         """
-        _check_graph(graph)
-        added = _by_key(graph, labels)
-        refuse_likely_duplicates(added, ())
-        self._state = LabelState(KeyedLabels(added), self._directions(graph), GraphInputs.of(graph))
+        check_graph(graph)
+        added = LabelSets().added(_in_graph(graph, labels), force_name=force_name)
+        self._state = LabelState(added, self._directions(graph), GraphInputs.of(graph))
         return self
 
     def add_classes(self, graph: Graph, labels: Labels) -> None:
@@ -136,14 +133,8 @@ class MultiLabel:
             graph: The graph; it may have grown since ``fit``.
             labels: New class -> keys of its nodes, as in :meth:`fit`.
         """
-        state, added = self._checked(graph), _by_key(graph, labels)
-        known = [name for name in added if name in state.labels]
-        if known:
-            raise ClassNameError(
-                f"The model already has the class {listed(map(repr, known))}: use add_labels."
-            )
-        refuse_likely_duplicates(added, state.labels)
-        self._replace_labels(state, {**state.labels, **added})
+        state = self._checked(graph)
+        self._state = replace(state, labels=state.labels.added(_in_graph(graph, labels)))
 
     def add_labels(self, graph: Graph, labels: Labels) -> None:
         """Add nodes to known classes; on an error nothing changes.
@@ -152,15 +143,8 @@ class MultiLabel:
             graph: The graph; it may have grown since ``fit``.
             labels: Known class -> keys of more nodes, as in :meth:`fit`.
         """
-        state, added = self._checked(graph), _by_key(graph, labels)
-        merged = dict(state.labels)
-        for name, keys in added.items():
-            again = set(keys.tolist()).intersection(_of_class(state, name).tolist())
-            if again:
-                examples = listed(map(repr, sorted(again)))
-                raise ClassNameError(f"Nodes {examples} are labels of {name!r} already.")
-            merged[name] = _in_hash_order(np.concatenate((merged[name], keys)))
-        self._replace_labels(state, merged)
+        state = self._checked(graph)
+        self._state = replace(state, labels=state.labels.labelled(_in_graph(graph, labels)))
 
     def remove_labels(self, labels: Labels) -> None:
         """Remove nodes from classes; their other classes stay. On an error nothing changes.
@@ -170,18 +154,7 @@ class MultiLabel:
                 least one label.
         """
         state = self._fitted()
-        merged = dict(state.labels)
-        for name, keys in keys_by_class(labels).items():
-            own, removed = _of_class(state, name), several(keys, f"nodes of class {name!r}")
-            missing = sorted(set(removed).difference(own.tolist()), key=removed.index)
-            if missing:
-                raise ClassNameError(
-                    f"Nodes {listed(map(repr, missing))} are no labels of {name!r}."
-                )
-            merged[name] = own[~np.isin(own, key_array(removed))]
-            if not merged[name].size:
-                raise ClassNameError(f"{name!r} would have no labels: use remove_classes.")
-        self._replace_labels(state, merged)
+        self._state = replace(state, labels=state.labels.unlabelled(keys_by_class(labels)))
 
     def remove_classes(self, names: Iterable[str]) -> None:
         """Remove classes with their labels; at least one class must stay.
@@ -189,13 +162,18 @@ class MultiLabel:
         Args:
             names: Names of the classes to remove.
         """
-        state, removed = self._fitted(), several(names, "class names")
-        for name in removed:
-            _of_class(state, name)
-        rest = {name: keys for name, keys in state.labels.items() if name not in removed}
-        if not rest:
-            raise ClassNameError("The model would have no class: fit a new one.")
-        self._replace_labels(state, rest)
+        state = self._fitted()
+        self._state = replace(state, labels=state.labels.removed(names))
+
+    def with_labels(self, labels: LabelSets) -> Self:
+        """Return a model with other labels that shares all that does not depend on labels.
+
+        Args:
+            labels: All labels of the new model.
+        """
+        other = copy(self)
+        other._state, other._solved = replace(self._fitted(), labels=labels), LatestMemo()
+        return other
 
     # The following methods predict.
 
@@ -207,7 +185,12 @@ class MultiLabel:
     @property
     def labels_(self) -> dict[str, list[Key]]:
         """Keys of the labels of each class."""
-        return {name: keys.tolist() for name, keys in self._fitted().labels.items()}
+        return {name: keys.tolist() for name, keys in self.label_sets.items()}
+
+    @property
+    def label_sets(self) -> LabelSets:
+        """Labels as an immutable value."""
+        return self._fitted().labels
 
     def predict(self, graph: Graph, nodes: Sequence[Key]) -> list[list[str]]:
         """Return the classes of each node, the most probable first; a list may be empty.
@@ -260,16 +243,9 @@ class MultiLabel:
             directory: New directory; it must not exist.
         """
         state = self._fitted()
-        recipe, inputs = state.inputs.state()
         counts = {name: int(keys.size) for name, keys in state.labels.items()}
-        header = {
-            "method": METHOD,
-            "parameters": self.get_params(),
-            "classes": [{"name": name, "labels": count} for name, count in counts.items()],
-            **inputs,
-            "nodegraft": version("nodegraft"),
-        }
-        learned = {"labels_": state.labels, "directions_": state.directions}
+        recipe, header = self._header([{"name": name, "labels": counts[name]} for name in counts])
+        learned = {"labels_": state.labels.keyed, "directions_": state.directions}
         rows = "".join(f"| {escape_markdown(name)} | {count} |\n" for name, count in counts.items())
         card = f"# {METHOD}\n\nA node has any number of classes.\n\n| class | labels |\n|---|---|\n"
         checkpoint.write_model(
@@ -290,14 +266,50 @@ class MultiLabel:
                 "use nodegraft.load_model."
             )
         learned = checkpoint.unpack(saved.state, KINDS)
+        return cls._restored(saved, LabelSets(learned["labels_"]), learned["directions_"])
+
+    def packed(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the model without its labels as arrays and JSON, for :meth:`unpacked`."""
+        learned = checkpoint.pack({"directions_": self._fitted().directions}, DIRECTIONS)
+        recipe, header = self._header([])
+        return checkpoint.pack_model(header, learned, recipe)
+
+    @classmethod
+    def unpacked(cls, saved: SavedModel, labels: LabelSets) -> Self:
+        """Restore a model from the content of :meth:`packed` and its labels.
+
+        Args:
+            saved: Content of :meth:`packed`.
+            labels: All labels of the model.
+        """
+        learned = checkpoint.unpack(saved.state, DIRECTIONS)
+        return cls._restored(saved, labels, learned["directions_"])
+
+    def _header(
+        self, classes: list[dict[str, Any]]
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        recipe, inputs = self._fitted().inputs.state()
+        header = {
+            "method": METHOD,
+            "parameters": self.get_params(),
+            "classes": classes,
+            **inputs,
+            "nodegraft": version("nodegraft"),
+        }
+        return recipe, header
+
+    @classmethod
+    def _restored(
+        cls, saved: SavedModel, labels: LabelSets, directions: NDArray[np.float32]
+    ) -> Self:
         inputs = GraphInputs.from_state(saved.recipe, saved.header)
         try:
             model = build(cls, saved.header["parameters"])
         except ParameterError as error:
             raise CheckpointError(f"The saved parameters do not fit: {error}") from error
-        if learned["directions_"].shape[0] not in (0, inputs.num_features):
+        if directions.shape[0] not in (0, inputs.num_features):
             raise CheckpointError("The saved directions are not those of the features.")
-        model._state = LabelState(learned["labels_"], learned["directions_"], inputs)
+        model._state = LabelState(labels, directions, inputs)
         return model
 
     def get_params(self) -> dict[str, Any]:
@@ -311,12 +323,9 @@ class MultiLabel:
 
     def _checked(self, graph: Graph) -> LabelState:
         state = self._fitted()
-        _check_graph(graph)
+        check_graph(graph)
         state.inputs.check(graph)
         return state
-
-    def _replace_labels(self, state: LabelState, labels: Mapping[str, KeyArray]) -> None:
-        self._state = LabelState(KeyedLabels(labels), state.directions, state.inputs)
 
     def _directions(self, graph: Graph) -> NDArray[np.float32]:
         if not graph.has_sparse_features:
@@ -371,7 +380,8 @@ class MultiLabel:
         return shares[places]
 
 
-def _check_graph(graph: Graph) -> None:
+def check_graph(graph: Graph) -> None:
+    """Raise an error for a graph that this model does not support."""
     if not isinstance(graph, Graph):
         raise ParameterError(
             f"A nodegraft.Graph is needed, not a {type(graph).__name__}: see nodegraft.read_graph."
@@ -388,32 +398,12 @@ def _check_graph(graph: Graph) -> None:
         )
 
 
-def _by_key(graph: Graph, labels: Labels) -> dict[str, KeyArray]:
-    """Return the keys of each class in the order of their hashes; refuse unusable labels."""
-    found: dict[str, KeyArray] = {}
-    for name, members in keys_by_class(labels).items():
-        listed_keys = several(members, f"nodes of class {class_name(name)!r}")
-        if not listed_keys:
-            raise ClassNameError(f"Class {name!r} has no nodes.")
-        graph.targets_of(listed_keys)  # This raises an error for keys that cannot be labelled.
-        keys = key_array(listed_keys)
-        again = [key for key, count in Counter(keys.tolist()).items() if count > 1]
-        if again:
-            raise ClassNameError(
-                f"Class {name!r} lists a node twice: {listed(map(repr, again))}. List it once."
-            )
-        found[name] = _in_hash_order(keys)
-    if not found:
-        raise ClassNameError("No class given.")
+def _in_graph(graph: Graph, labels: Labels) -> dict[str, list[Key]]:
+    """Return the keys of each class; refuse keys that cannot be labelled."""
+    found = {
+        name: several(keys, f"nodes of class {name!r}")
+        for name, keys in keys_by_class(labels).items()
+    }
+    for keys in found.values():
+        graph.targets_of(keys)
     return found
-
-
-def _of_class(state: LabelState, name: str) -> KeyArray:
-    if name not in state.labels:
-        raise ClassNameError(f"The model has no class {name!r}.")
-    return state.labels[name]
-
-
-def _in_hash_order(keys: KeyArray) -> KeyArray:
-    ordered: KeyArray = keys[hash_order(keys)]
-    return ordered

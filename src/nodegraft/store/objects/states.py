@@ -4,15 +4,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
+from typing import cast
 
+from nodegraft.analysis.label_sets.state import LabelSetState
 from nodegraft.analysis.labels.labels import StoreLabels
 from nodegraft.analysis.snapshot import State
 from nodegraft.analysis.version import StateNames, Version
-from nodegraft.base.errors import CheckpointError, StoreError, UnreadableModelError
+from nodegraft.base.errors import (
+    CheckpointError,
+    SeveralLabelsError,
+    StoreError,
+    UnreadableModelError,
+)
 from nodegraft.base.memo import Memo
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.growth.clearing import Cleared, clear_stale
 from nodegraft.graph.keys import Key
+from nodegraft.methods.multi_label.labels import LabelSets
+from nodegraft.methods.multi_label.model import MultiLabel
 from nodegraft.model.checkpoint import unpack_model
 from nodegraft.model.registry import make_method, unpacked_model
 from nodegraft.store.objects.derived_cache import cache_of, stored_name
@@ -40,9 +49,9 @@ class States:
         self.graphs = GraphObjects(place, objects)
         """Reader and writer of graphs."""
         self._graphs, self._texts = Memo[Graph](most=2), Memo[NodeTexts](most=2)
-        self._states = Memo[State](most=2)
+        self._states = Memo[State | LabelSetState](most=2)
 
-    def put(self, state: State, texts: str | None) -> StateNames:
+    def put(self, state: State | LabelSetState, texts: str | None) -> StateNames:
         """Write labels and model of a state; return the names of all objects of the state.
 
         Args:
@@ -83,13 +92,26 @@ class States:
         document = {"kind": "texts", "schema": 1}
         return None if texts is None else self._objects.put(vars(texts), document)
 
-    def hold(self, state: State, names: StateNames) -> None:
+    def hold(self, state: State | LabelSetState, names: StateNames) -> None:
         """Add a state that is already stored to the cache."""
         self._states.put(names, state)
 
     def get(self, names: StateNames) -> State:
         """Return the state stored in the named objects, from the cache if possible."""
-        return self._states.get(names, lambda: self._read(names))
+        state = self._states.get(names, lambda: self._read(names))
+        if isinstance(state, LabelSetState):
+            raise SeveralLabelsError("This")
+        return state
+
+    def label_set_state(self, names: StateNames) -> LabelSetState:
+        """Return the state of a store with several labels per node."""
+        state = self._states.get(names, lambda: self._read_label_sets(names))
+        return cast("LabelSetState", state)
+
+    def _read_label_sets(self, names: StateNames) -> LabelSetState:
+        saved = unpack_model(*self._objects.get(names.model), f"Object {names.model}")
+        model = MultiLabel.unpacked(saved, self.label_sets(names.labels))
+        return LabelSetState(self.graph(names.graph), model)
 
     def _read(self, names: StateNames) -> State:
         labels = self.labels(names.labels)
@@ -118,6 +140,10 @@ class States:
     def labels(self, name: str) -> StoreLabels:
         """Return the labels stored in an object."""
         return StoreLabels.from_state(*self._objects.get(name))
+
+    def label_sets(self, name: str) -> LabelSets:
+        """Return the labels stored in an object of a store with several labels per node."""
+        return LabelSets.from_state(*self._objects.get(name))
 
     def clear_stale(self, most: int, until: Callable[[], bool] = lambda: False) -> Cleared:
         """Recompute the cached rows that new edges have made outdated, before a change needs them.

@@ -1,0 +1,69 @@
+"""Comparison of predicted classes before and after a change, if nodes may have several."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodegraft.analysis.label_sets.state import LabelSetState
+from nodegraft.analysis.results.label_sets import ClassEffect
+from nodegraft.analysis.snapshot import SAMPLE
+from nodegraft.base.tabular import Records
+
+
+@dataclass(frozen=True)
+class SetPreview:
+    """Effect of a change on predicted classes."""
+
+    compared: int
+    """Number of nodes that were predicted before and after: all nodes, or a sample."""
+
+    changed: int
+    """Number of compared nodes whose set of predicted classes changes."""
+
+    classes: Records[ClassEffect]
+    """Effect on each class that is new, removed, relabelled, or predicted for other nodes."""
+
+    def warnings(self) -> list[str]:
+        """Return warnings to check before promotion; they do not block the change."""
+        return [
+            f"Class {effect.name!r} has only 1 label: its predictions depend on that node alone. "
+            "Add more labels."
+            for effect in self.classes
+            if effect.labels == 1
+        ]
+
+    def measures(self) -> dict[str, object]:
+        """Return the measurements that are stored with a version."""
+        return {"asked": self.compared, "flipped": self.changed, "warnings": self.warnings()}
+
+
+def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
+    """Compare the predicted classes of two versions of the same graph.
+
+    Args:
+        before: Earlier version.
+        after: Later version.
+    """
+    graph = before.graph
+    keys = graph.keys_of(graph.sampled(SAMPLE, graph.rows[:0]))
+    old, new = (state.predict(keys, 0).is_predicted for state in (before, after))
+    none = np.zeros(len(keys), dtype=bool)
+    is_changed, effects = none.copy(), Records[ClassEffect]()
+    for name in dict.fromkeys((*before.labels, *after.labels)):
+        was, is_now = (
+            predicted[:, state.model.classes_.index(name)] if name in state.labels else none
+            for state, predicted in ((before, old), (after, new))
+        )
+        own = after.labels.keyed.get(name, ())
+        effect = ClassEffect(
+            name,
+            len(own),
+            int(is_now.sum()),
+            int((is_now & ~was).sum()),
+            int((was & ~is_now).sum()),
+        )
+        is_changed |= was != is_now
+        is_same = name in before.labels and np.array_equal(before.labels[name], own)
+        if not is_same or effect.gained or effect.lost:
+            effects.append(effect)
+    return SetPreview(len(keys), int(is_changed.sum()), effects)

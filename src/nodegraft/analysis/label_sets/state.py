@@ -1,0 +1,206 @@
+"""Snapshot of a version whose nodes may have several labels, and its predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nodegraft.analysis.prediction_table import node_column
+from nodegraft.analysis.predictions import Missing, column_type, found_rows
+from nodegraft.analysis.results.label_sets import NodeClass, NodeClasses
+from nodegraft.base.tabular import Tabular
+from nodegraft.graph.edges.matrix import IntArray
+from nodegraft.graph.graph import Graph
+from nodegraft.graph.keys import Key, KeyType
+from nodegraft.methods.multi_label.labels import LabelSets
+from nodegraft.methods.multi_label.model import MultiLabel
+from nodegraft.model.confidence import World
+
+BLOCK = 20_000
+"""Number of nodes that are predicted at once."""
+
+
+@dataclass(frozen=True, repr=False)
+class SetPredictions(Tabular):
+    """Classes of the requested nodes, in the requested order."""
+
+    nodes: list[Key]
+    """Keys of the nodes."""
+
+    names: tuple[str, ...]
+    """All classes of the version."""
+
+    probabilities: NDArray[np.float64]
+    """P(the node has the class): nodes x classes. NaN for an unknown key."""
+
+    thresholds: NDArray[np.float64]
+    """Minimum probability of each class to be predicted."""
+
+    is_label: NDArray[np.bool_]
+    """Whether a user gave the node this label: nodes x classes."""
+
+    ignore_labels: bool
+    """Whether ``classes`` contains predicted classes only, and no labels."""
+
+    version: int
+    """Number of the version that made the predictions."""
+
+    key_type: KeyType
+    """Type of the column ``node``."""
+
+    @property
+    def is_found(self) -> NDArray[np.bool_]:
+        """Whether each node is in the graph."""
+        return ~np.isnan(self.probabilities[:, 0])
+
+    @property
+    def is_predicted(self) -> NDArray[np.bool_]:
+        """Whether the probability of each class reaches its threshold: nodes x classes."""
+        predicted: NDArray[np.bool_] = self.probabilities >= self.thresholds
+        return predicted
+
+    @property
+    def classes(self) -> list[list[str]]:
+        """Labels and predicted classes of each node, the most probable first; may be empty."""
+        return [[found.class_ for found in row.classes] for row in self.to_results()]
+
+    def to_results(self) -> list[NodeClasses]:
+        """Return an object for each node, as the command line and HTTP return it."""
+        is_own = self.is_label & (not self.ignore_labels)
+        is_listed = self.is_predicted | is_own
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")
+        results = []
+        for row, (node, found) in enumerate(zip(self.nodes, self.is_found.tolist(), strict=True)):
+            columns = [column for column in order[row].tolist() if is_listed[row, column]]
+            classes = [
+                NodeClass(
+                    self.names[column],
+                    float(self.probabilities[row, column]),
+                    float(self.thresholds[column]),
+                    "own_label" if is_own[row, column] else "prediction",
+                )
+                for column in columns
+            ]
+            results.append(NodeClasses(node, found, classes))
+        return results
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with one row for each node and class.
+
+        The columns are node, class, probability, threshold and reason. A node without any class has
+        one row whose class is null.
+        """
+        nodes: list[Key] = []
+        rows: list[tuple[str | None, float | None, float | None, str]] = []
+        for result in self.to_results():
+            own: list[tuple[str | None, float | None, float | None, str]] = [
+                (found.class_, found.probability, found.threshold, found.reason)
+                for found in result.classes
+            ]
+            rows += own or [(None, None, None, "no_class" if result.found else "unknown_key")]
+            nodes += repeat(result.node, len(own) or 1)
+        names, probabilities, thresholds, reasons = zip(*rows, strict=True) if rows else ((),) * 4
+        columns: dict[str, Any] = {
+            "node": node_column(nodes, self.key_type),
+            "class": pa.array(names, pa.string()),
+            "probability": pa.array(probabilities, pa.float64()),
+            "threshold": pa.array(thresholds, pa.float64()),
+            "reason": pa.array(reasons, pa.string()),
+        }
+        return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class LabelSetState:
+    """Graph and model of one version whose nodes may have several labels."""
+
+    graph: Graph
+    """Graph with all nodes and edges."""
+
+    model: MultiLabel
+    """Model with all labels."""
+
+    @property
+    def labels(self) -> LabelSets:
+        """Labels of the version."""
+        return self.model.label_sets
+
+    def relabelled(self, labels: LabelSets) -> "LabelSetState":
+        """Return a state with new labels.
+
+        Args:
+            labels: New labels of all classes.
+        """
+        return LabelSetState(self.graph, self.model.with_labels(labels))
+
+    def in_world(self, world: World) -> "LabelSetState":
+        """Return this state: a class is predicted for itself, so any node may have no class."""
+        return self
+
+    def warm_up(self) -> None:
+        """Fill the caches that all predictions need."""
+        self.model.predict_proba(self.graph, self.graph.keys_of(self.graph.targets[:1]))
+        _ = self.labels.owners
+
+    def predict(
+        self,
+        nodes: Sequence[Key] | None,
+        version: int,
+        missing: Missing = "error",
+        ignore_labels: bool = False,
+    ) -> SetPredictions:
+        """Return the classes of nodes as a single table.
+
+        Args:
+            nodes: Keys of the nodes; None for all.
+            version: Number of this version.
+            missing: How to treat keys that are not in the graph.
+            ignore_labels: Whether to leave out labels that are not predicted.
+        """
+        rows: IntArray = self.graph.targets
+        keys = None
+        if nodes is not None:
+            rows, keys = found_rows(self.graph, nodes, missing)
+        (table,) = self.predict_in_blocks(rows, version, keys, ignore_labels, max(1, rows.size))
+        return table
+
+    def predict_in_blocks(
+        self,
+        rows: IntArray,
+        version: int,
+        keys: Sequence[Key] | None = None,
+        ignore_labels: bool = False,
+        block: int = BLOCK,
+    ) -> Iterator[SetPredictions]:
+        """Yield the classes of nodes in batches; at least one batch.
+
+        Args:
+            rows: Row numbers of the nodes; -1 for a key that is not in the graph.
+            version: Number of this version.
+            keys: Keys of the nodes; None to look them up, if no row number is -1.
+            block: Number of nodes in a batch.
+        """
+        names, model = self.model.classes_, self.model
+        thresholds = np.array(list(model.thresholds(self.graph).values()))
+        column = {name: place for place, name in enumerate(names)}
+        key_type = column_type(self.graph, keys)
+        for start in range(0, max(1, rows.size), block):
+            own, is_found = rows[start : start + block], rows[start : start + block] >= 0
+            found = self.graph.keys_of(own[is_found])
+            probabilities = np.full((own.size, len(names)), np.nan)
+            probabilities[is_found] = model.predict_proba(self.graph, found)
+            nodes = found if keys is None else list(keys[start : start + own.size])
+            is_label = np.zeros(probabilities.shape, dtype=bool)
+            for row in np.flatnonzero(is_found).tolist():
+                for name in self.labels.owners.get(nodes[row], ()):
+                    is_label[row, column[name]] = True
+            yield SetPredictions(
+                nodes, names, probabilities, thresholds, is_label, ignore_labels, version, key_type
+            )

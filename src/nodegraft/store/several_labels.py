@@ -1,0 +1,265 @@
+"""Store whose nodes may have several labels: the methods that it has, and a refusal of others."""
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodegraft.analysis.label_sets.preview import SetPreview, compare_sets
+from nodegraft.analysis.label_sets.state import LabelSetState, SetPredictions
+from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.version import StateNames, Version, describe_version
+from nodegraft.base.errors import ParameterError, SeveralLabelsError, StoreError
+from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.tabular import ColumnTable, summary_html
+from nodegraft.graph.keys import Key
+from nodegraft.methods.multi_label.labels import LabelSets
+from nodegraft.store.intent import Intent
+from nodegraft.store.store import Store
+from nodegraft.store.undo import Undo
+from nodegraft.store.versions.journal import Journal
+from nodegraft.store.versions.versions import Draft
+
+if TYPE_CHECKING:
+    from nodegraft.analysis.predictions import Missing
+    from nodegraft.tables.labels import Labels
+
+CHANGES = {
+    "add": ("classes", "force_name"),
+    "label": ("more",),
+    "unlabel": ("labels",),
+    "remove": ("names",),
+}
+"""Supported changes of labels -> their arguments."""
+
+INHERITED = (
+    "candidate",
+    "close",
+    "discard",
+    "graph",
+    "has_several_labels",
+    "history",
+    "init",
+    "key_column",
+    "live",
+    "migrate",
+    "newest",
+    "open",
+    "promote",
+    "promotions",
+    "prune",
+    "pruned",
+    "rollback",
+    "search",
+    "table_options",
+    "texts",
+    "undo",
+    "verify",
+    "version",
+    "waiting",
+)
+"""Methods and properties of :class:`Store` that do not depend on how many labels a node has."""
+
+
+class LabelSetChanges(Undo[LabelSets]):
+    """Changes of labels, of which a node may have several."""
+
+    def preview(self, change: Change) -> SetPreview:
+        """Compare the predictions of the newest version with those after a change."""
+        before = self._parts.label_set_state(self._journal.version())
+        return compare_sets(before, _changed(before, change))
+
+    def change(self, change: Change, intent: Intent) -> Version:
+        """Make a version with changed labels."""
+        if intent.override:
+            raise ParameterError(
+                "No quality gate can refuse a change of a store with several labels per node: omit "
+                "override=… (--override)."
+            )
+        parent, last = self._versions.begin(intent)
+        before = self._parts.label_set_state(parent)
+        after = _changed(before, change)
+        draft = Draft(change.action, change.detail, compare_sets(before, after).measures())
+        names = self._parts.states.put(after, parent.texts)
+        return self._versions.add(parent, draft, names, intent, last)
+
+    def _labels(self, name: str) -> LabelSets:
+        return self._parts.states.label_sets(name)
+
+    def _relabelled(self, version: Version, labels: LabelSets) -> StateNames:
+        state = self._parts.label_set_state(version).relabelled(labels)
+        return self._parts.states.put(state, version.texts)
+
+
+class SeveralLabelsStore(Store):
+    """Store whose nodes may have several labels; every other method of a store is refused.
+
+    There is no quality gate: labels are not held out, so a preview shows how many nodes gain or
+    lose each class, and no accuracy. A promoted version has no model card.
+    """
+
+    has_several_labels = True
+
+    def __init__(
+        self,
+        place: Path,
+        journal: Journal,
+        listener: Listener = SILENT,
+        background_cards: bool = False,
+    ) -> None:
+        super().__init__(place, journal, listener, background_cards)
+        self.parts.versions.on_promotion = lambda number: None
+        self._undo = self._sets = LabelSetChanges(self.parts)
+
+    def state(self, version: int | None = None) -> LabelSetState:  # type: ignore[override]
+        """Return graph, labels and model of a version.
+
+        Args:
+            version: Number of the version; None for the live version.
+        """
+        number = self.live if version is None else version
+        return self.parts.label_set_state(self.version(number))
+
+    def predict(  # type: ignore[override]
+        self,
+        nodes: Sequence[Key] | None = None,
+        *,
+        version: int | None = None,
+        missing: "Missing" = "error",
+        ignore_labels: bool = False,
+    ) -> SetPredictions:
+        """Return the classes of each node: its labels, and every class that reaches its threshold.
+
+        Args:
+            nodes: Keys of nodes; None for all.
+            version: Number of the version; None for the live version.
+            missing: Treatment of keys that the graph does not have: ``error`` raises an error
+                that names them, ``skip`` leaves them out, ``null`` gives a node without classes.
+            ignore_labels: Whether to leave out labels that are not predicted.
+        """
+        number = self.live if version is None else version
+        return self.state(number).predict(nodes, number, missing, ignore_labels)
+
+    def classes(self, version: int | None = None) -> ColumnTable:
+        """Return a table of the classes with numbers of labels.
+
+        Args:
+            version: Number of the version; None for the newest.
+        """
+        labels = self._labels_of(version)
+        counts = [int(keys.size) for keys in labels.values()]
+        return ColumnTable({"class": list(labels), "labels": counts})
+
+    def labels(self, version: int | None = None) -> ColumnTable:
+        """Return a table of the labels with a row for each node and class.
+
+        Args:
+            version: Number of the version; None for the newest.
+        """
+        rows = [(key, name) for name, keys in self._labels_of(version).items() for key in keys]
+        return ColumnTable({"node": [row[0] for row in rows], "label": [row[1] for row in rows]})
+
+    def add(  # type: ignore[override]
+        self, classes: "Labels", *, force_name: bool = False, intent: Intent = Intent()
+    ) -> Version:
+        """Add new classes.
+
+        Args:
+            classes: New class -> keys of its nodes.
+            force_name: Allow a name that differs from another class name only by case or blanks.
+            intent: See :meth:`change`.
+        """
+        return self.change(Change.of("add", force_name, classes=classes), intent=intent)
+
+    def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
+        """Add labels to known classes; other classes of these nodes stay.
+
+        Args:
+            more: Known class -> keys of nodes that are not labels of it.
+            intent: See :meth:`change`.
+        """
+        return self.change(Change.of("label", more=more), intent=intent)
+
+    def unlabel(self, labels: "Labels", *, intent: Intent = Intent()) -> Version:
+        """Remove labels; other classes of these nodes stay.
+
+        Args:
+            labels: Known class -> keys of its labels to remove.
+            intent: See :meth:`change`.
+        """
+        return self.change(Change.of("unlabel", labels=labels), intent=intent)
+
+    def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
+        """Remove classes with their labels.
+
+        Args:
+            names: Names of the classes to remove.
+            intent: See :meth:`change`.
+        """
+        return self.change(Change.of("remove", names=names), intent=intent)
+
+    def preview(self, change: Change) -> SetPreview:  # type: ignore[override]
+        """Count the nodes that would gain or lose each class, without writing anything.
+
+        Args:
+            change: Change of labels or classes.
+        """
+        return self._sets.preview(change)
+
+    def change(self, change: Change, *, intent: Intent = Intent()) -> Version:
+        """Make a version with changed labels.
+
+        Args:
+            change: Change of labels or classes.
+            intent: Author, note, and whether to make the version live at once.
+        """
+        return self._sets.change(change, intent)
+
+    def _labels_of(self, version: int | None) -> LabelSets:
+        return self.parts.states.label_sets(self.parts.versions.whole(version).labels)
+
+    def _repr_html_(self) -> str:
+        heads = self.parts.journal.heads()
+        labels = self.parts.states.label_sets(heads.live.labels)
+        waiting = [("candidate version", heads.candidate)] if heads.candidate else []
+        versions = [("live version", heads.live), *waiting]
+        facts = [
+            *((name, f"{row.number}: {describe_version(row)}") for name, row in versions),
+            ("classes", f"{len(labels)}"),
+            ("labels", f"{labels.num_labels:,}, several per node"),
+            *self.parts.states.graph(heads.live.graph).facts(),
+        ]
+        return summary_html(f"Store {self.place.name}", facts)
+
+
+def _changed(before: LabelSetState, change: Change) -> LabelSetState:
+    if change.action not in CHANGES:
+        raise SeveralLabelsError(f"The change {change.action!r}")
+    for name in change.detail:
+        if name not in CHANGES[change.action]:
+            raise SeveralLabelsError(f"The argument {name!r} of {change.action!r}")
+    # This raises an error that lists the keys that the graph does not have.
+    before.graph.targets_of(change.new_nodes)
+    labels = change.applied(before.labels)
+    if labels == before.labels:
+        raise StoreError("This would change nothing: the labels are already like that.")
+    return before.relabelled(labels)
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise SeveralLabelsError(f"Store.{name}")
+
+    refuse.__name__, refuse.__doc__ = name, "Raise an error: this is not supported here."
+    return refuse
+
+
+# Whatever is added to `Store` later is refused until it is listed or overridden here.
+for _name, _member in inspect.getmembers(Store):
+    if not _name.startswith("_") and _name not in {*INHERITED, *vars(SeveralLabelsStore)}:
+        _refused = _refusal(_name)
+        setattr(
+            SeveralLabelsStore,
+            _name,
+            property(_refused) if isinstance(_member, property) else _refused,
+        )
