@@ -227,7 +227,7 @@ def fill_memory_when_clearing(_: Store) -> None:
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    States.clear_stale = full  # type: ignore[method-assign]
+    setattr(States, "clear_stale", full)  # noqa: B010
 
 
 def test_a_clearing_that_fails_ends_no_writer_process(tmp_path: Path) -> None:

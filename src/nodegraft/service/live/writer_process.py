@@ -54,7 +54,7 @@ class WriterProcess:
 
     def __init__(self, place: Path, job_seconds: float = JOB_SECONDS) -> None:
         self._place, self._job_seconds = place, job_seconds
-        self._is_closing = False
+        self._is_started = self._is_closing = False
         self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
         self._process_lock = Lock()  # Held while the process is replaced.
         self._start()
