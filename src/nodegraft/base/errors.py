@@ -180,6 +180,20 @@ class GraphTooLargeError(NodegraftError):
         )
 
 
+class TrainingInterruptedError(NodegraftError):
+    """End of a data-parallel training because another of its processes has ended.
+
+    Args:
+        finding: What happened.
+    """
+
+    def __init__(self, finding: str) -> None:
+        super().__init__(
+            f"Training was interrupted: {finding}. Start all processes again; with the same "
+            "checkpoint=… of fit, training resumes at its last checkpoint."
+        )
+
+
 class StoreError(NodegraftError):
     """Failure to open, read or change a store."""
 

@@ -72,6 +72,7 @@ class MetaGNN(Episodic[MAML]):
     name: ClassVar[str] = "meta-gnn"
     summary: ClassVar[str] = "GCN meta-learned by MAML, adapted by gradient steps on kept supports"
     citation: ClassVar[str] = "Zhou et al. 2019"
+    data_parallel: ClassVar[bool] = False
 
     def learn_base(self, view: GraphView, curriculum: Curriculum) -> None:
         """Pre-train the encoder, meta-train it, then adapt to the known classes."""

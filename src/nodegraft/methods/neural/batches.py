@@ -1,16 +1,20 @@
 """Choice between full-batch training and training on sampled subgraphs."""
 
 import warnings
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from nodegraft.base.errors import ParameterError
 from nodegraft.base.parameters.constraints import PositiveInt
 from nodegraft.graph.edges.sampling import ALL
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.ranks import gather_rows
 
 Batch: TypeAlias = PositiveInt | Literal["auto", "full"]
 """Number of seed nodes of a sampled batch; ``"auto"`` samples large graphs, ``"full"`` none."""
@@ -26,7 +30,13 @@ class SampledTrainingWarning(UserWarning):
     """Training on samples of a large graph that the user did not ask for."""
 
 
-def sampled(view: GraphView, batch: Batch, fan_out: int, seed: int) -> GraphView:
+def sampled(
+    view: GraphView,
+    batch: Batch,
+    fan_out: int,
+    seed: int,
+    ranks: tuple[int, int] = (0, 1),
+) -> GraphView:
     """Return the view to train on: the given view for full batches, or a sampled view of it.
 
     A :class:`SampledTrainingWarning` says that ``"auto"`` has chosen samples, because results then
@@ -39,9 +49,18 @@ def sampled(view: GraphView, batch: Batch, fan_out: int, seed: int) -> GraphView
             into memory.
         fan_out: Maximum number of neighbours of a node at each hop; -1 for all.
         seed: Seed of all random draws.
+        ranks: Number of this process, and number of all processes that share the batches; several
+            processes need a number as ``batch``.
     """
+    rank, world_size = ranks
     if isinstance(batch, int):
-        return SampledView(view, batch, fan_out, seed)
+        return SampledView(view, batch, fan_out, seed, rank=rank, world_size=world_size)
+    if world_size > 1:
+        raise ParameterError(
+            f"batch is {batch!r}, and {world_size} processes train together: they share the nodes "
+            "of sampled batches, so set batch to a number of nodes (batch=1024), or train in one "
+            "process, without torchrun."
+        )
     if batch == "full" or (view.num_edges <= MOST_FULL_BATCH_EDGES and view.fits_in_memory):
         return view
     if fan_out != ALL:
@@ -60,11 +79,21 @@ def at_step(view: GraphView, step: int) -> GraphView:
     return view.at(step) if isinstance(view, SampledView) else view
 
 
-def seed_batches(view: GraphView, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Split rows into the batches that are embedded one after the other.
+def embed_in_batches(
+    view: GraphView,
+    rows: NDArray[np.int64],
+    embed: Callable[[NDArray[np.int64]], Tensor],
+) -> Tensor:
+    """Embed rows, in batches if the view is sampled and gradients are disabled.
 
-    With gradients, and in a view that is not sampled, all rows are one batch.
+    In a view whose batches several ranks share, each rank embeds a part of the rows.
+
+    Args:
+        rows: Row numbers in any order; the result has the same order.
+        embed: Function that returns one row for each row number.
     """
-    if isinstance(view, SampledView) and not torch.is_grad_enabled():
-        return list(view.batches(rows))
-    return [rows]
+    if not isinstance(view, SampledView):
+        return embed(rows)
+    own = rows[view.part(rows.size)]
+    parts = [own] if torch.is_grad_enabled() else view.batches(own)
+    return gather_rows(torch.cat([embed(part) for part in parts]), view, rows.size)

@@ -15,7 +15,7 @@ from nodegraft.graph.disk.blocks.layer_work import RowMap, RowNetwork
 from nodegraft.graph.edges.matrix import Matrix
 from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.batches import seed_batches
+from nodegraft.methods.neural.batches import embed_in_batches
 from nodegraft.methods.neural.device import CPU, device_of, to_tensor
 
 
@@ -86,12 +86,13 @@ def embed_rows(
         stored_rows = _stored_embeddings(network, view)
         if stored_rows is not None:
             return to_tensor(stored_rows[view.positions(rows)], device_of(network))
-    parts = []
-    for part in seed_batches(view, rows):
+
+    def embed(part: NDArray[np.int64]) -> Tensor:
         neighbourhood, places = view.around(part, hops)
         embedded = network(neighbourhood)
-        parts.append(embedded[to_tensor(places, embedded.device)])
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+        return embedded[to_tensor(places, embedded.device)]
+
+    return embed_in_batches(view, rows, embed)
 
 
 def _stored_embeddings(encoder: Encoder, view: GraphView) -> Matrix | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -17,11 +18,12 @@ from nodegraft.graph.edges.operator import Neighbourhood
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.batches import at_step
+from nodegraft.methods.neural.batches import at_step, embed_in_batches
 from nodegraft.methods.neural.device import CPU, device_of, placed, to_tensor
 from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
+from nodegraft.methods.neural.ranks import average_gradients, of_first_rank
 from nodegraft.model.best_classes import recalls
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.episode import Episode
@@ -103,7 +105,7 @@ class Pretraining:
         lowest_loss, waited = float("inf"), 0
         for epoch in range(1, self.max_epochs + 1):
             loss = trainer.step()
-            accuracy, held_out_loss = trainer.evaluate(evaluated)
+            accuracy, held_out_loss = of_first_rank(trainer.evaluate(evaluated), view)
             listener.step("pretrain", epoch, self.max_epochs, loss=loss, held_out=accuracy)
             waited = 0 if accuracy > best[0] or held_out_loss < lowest_loss else waited + 1
             lowest_loss = min(lowest_loss, held_out_loss)
@@ -167,21 +169,30 @@ class FullBatchTrainer:
 
     def step(self) -> float:
         """Take one gradient step, and return the loss before the step."""
-        return self.step_on(self.neighbourhood, *self.train)
+        positions, targets = self.train
+        return self.step_on(self.embed(self.neighbourhood, positions), targets)
 
-    def step_on(self, neighbourhood: Neighbourhood, positions: Tensor, targets: Tensor) -> float:
-        """Take one gradient step on some labelled nodes, and return the loss before the step.
+    def embed(self, neighbourhood: Neighbourhood, positions: Tensor) -> Tensor:
+        """Return embeddings of some labelled nodes, with dropout.
 
         Args:
             neighbourhood: Neighbourhood of the nodes.
             positions: Position of each node among the centre nodes of the neighbourhood.
+        """
+        hidden: Tensor = self.encoder(neighbourhood, self.dropout, self.generator)
+        return hidden.index_select(0, positions)
+
+    def step_on(self, embeddings: Tensor, targets: Tensor) -> float:
+        """Take one gradient step on some labelled nodes, and return the loss before the step.
+
+        Args:
+            embeddings: Embeddings of the nodes, by the encoder with its current weights.
             targets: Class index of each node.
         """
+        loss = self.loss(embeddings @ self.head.T, targets)
         self.optimiser.zero_grad()
-        hidden = self.encoder(neighbourhood, self.dropout, self.generator)
-        scores = hidden.index_select(0, positions) @ self.head.T
-        loss = self.loss(scores, targets)
         loss.backward()  # type: ignore[no-untyped-call]
+        average_gradients((*self.encoder.parameters(), self.head), self.view)
         self.optimiser.step()
         return loss.item()
 
@@ -213,10 +224,14 @@ class SampledTrainer(FullBatchTrainer):
         order = self.seeds.generator("batches", str(self.epoch)).permutation(self.rows.size)
         for part in view.batches(order):
             some = np.sort(part)
-            neighbourhood, places = view.around(self.rows[some], self.encoder.hops)
-            tensors = (to_tensor(array, self.device) for array in (places, self.targets[some]))
-            total += self.step_on(neighbourhood, *tensors) * some.size
+            targets = to_tensor(self.targets[some], self.device)
+            embeddings = embed_in_batches(view, self.rows[some], partial(self._embed_rows, view))
+            total += self.step_on(embeddings, targets) * some.size
         return total / self.rows.size
+
+    def _embed_rows(self, view: SampledView, rows: NDArray[np.int64]) -> Tensor:
+        neighbourhood, places = view.around(rows, self.encoder.hops)
+        return self.embed(neighbourhood, to_tensor(places, self.device))
 
     @torch.no_grad()
     def evaluate(self, labelled: NodeLabels) -> tuple[float, float]:
@@ -304,11 +319,13 @@ class MetaTraining:
             optimiser.zero_grad()
             outcome = network.loss(at_step(view, number), episode)
             outcome.loss.backward()  # type: ignore[no-untyped-call]
+            average_gradients(network.parameters(), view)
             optimiser.step()
             if number % self.check_every == 0:
                 metrics = outcome.metrics()
             if sessions and number % self.check_every == 0:
-                accuracy = metrics["validation"] = rehearse(network, sessions)
+                (accuracy,) = of_first_rank((rehearse(network, sessions),), view)
+                metrics["validation"] = accuracy
                 waited = 0 if accuracy > best else waited + 1
                 if accuracy > best:
                     best = accuracy

@@ -17,6 +17,7 @@ from nodegraft.methods.neural.batches import at_step
 from nodegraft.methods.neural.device import CPU, placed, to_tensor, training_device
 from nodegraft.methods.neural.encoders import Encoder
 from nodegraft.methods.neural.losses import adam
+from nodegraft.methods.neural.ranks import average_gradients, gather_rows
 from nodegraft.methods.templates.pretrained import Encoding
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
@@ -107,17 +108,20 @@ class Finetuning:
             loss: Function that maps the nodes' scores, in the order of ``rows`` and on the device
                 of training, to a loss.
         """
-        neighbourhood, places = at_step(view, 1).around(rows, classifier.hops)
+        own = rows[view.part(rows.size)] if isinstance(view, SampledView) else rows
+        neighbourhood, places = at_step(view, 1).around(own, classifier.hops)
         order = to_tensor(places, self.device)
         with placed(classifier, self.device):
             optimiser = adam(classifier.parameters(), self.learning_rate, self.weight_decay)
             for number in range(1, self.steps + 1):
                 if number > 1 and isinstance(view, SampledView):
-                    neighbourhood, _ = view.at(number).around(rows, classifier.hops)
+                    neighbourhood, _ = view.at(number).around(own, classifier.hops)
                 optimiser.zero_grad()
                 scores = classifier(neighbourhood, self.dropout, generator).index_select(0, order)
+                scores = gather_rows(scores, view, rows.size)
                 value = loss(scores)
                 value.backward()  # type: ignore[no-untyped-call]
+                average_gradients(classifier.parameters(), view)
                 optimiser.step()
                 listener.step("finetune", number, self.steps, loss=value.item())
 

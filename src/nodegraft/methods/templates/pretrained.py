@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -11,6 +11,8 @@ from torch import Tensor
 
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.hashing import content_hash
+from nodegraft.base.parameters.build import parameters_of
 from nodegraft.base.parameters.constraints import (
     FractionBelowOne,
     NonNegativeFloat,
@@ -20,6 +22,7 @@ from nodegraft.base.parameters.constraints import (
 )
 from nodegraft.graph.disk.blocks.encode import Encoded, encode
 from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
+from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.graph.edges.sampling import ALL, FanOut
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
@@ -27,6 +30,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.batches import Batch, sampled
 from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
+from nodegraft.methods.neural.ranks import join_ranks, require_same_inputs
 from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import learned
@@ -76,13 +80,17 @@ class Pretrained(Hooks):
     """Number of neighbours of a node that are sampled at each hop, if training is sampled; -1 for
     all neighbours."""
 
+    data_parallel: ClassVar[bool] = True
+    """Whether several processes can train the method together (:mod:`.neural.ranks`)."""
+
     def for_training(self, view: GraphView) -> GraphView:
         """Return the view to train on, which is sampled if ``batch`` says so.
 
         Args:
             view: Visible part of the graph.
         """
-        return sampled(view, self.batch, self.fan_out, self.seeds.number("neighbours"))
+        seed = self.seeds.number("neighbours")
+        return sampled(view, self.batch, self.fan_out, seed, self._ranks())
 
     def for_embedding(self, view: GraphView) -> GraphView:
         """Return the view to embed labelled nodes with: exact, in batches if training is sampled.
@@ -90,7 +98,17 @@ class Pretrained(Hooks):
         Args:
             view: Visible part of the graph.
         """
-        return sampled(view, self.batch, ALL, 0)
+        return sampled(view, self.batch, ALL, 0, self._ranks())
+
+    def _ranks(self) -> tuple[int, int]:
+        rank, world_size = join_ranks(training_device(self.device))
+        if world_size > 1 and not self.data_parallel:
+            raise ParameterError(
+                f"{self.name} cannot be trained by {world_size} processes together, because its "
+                "gradients run through gradient steps on a whole task: train it in one process, "
+                "without torchrun."
+            )
+        return rank, world_size
 
     def new_encoder(self, features: int) -> Encoder:
         """Return an encoder with initial weights; override this for another encoder.
@@ -138,7 +156,27 @@ class Pretrained(Hooks):
             rarity = torch.from_numpy(column_rarity(view))
             encoder.column_weights = rarity / rarity.mean()
         own = self.for_training(view)
+        require_same_inputs(self._training_inputs(view, curriculum), own)
         return self.pretraining(encoder, own, curriculum, self.seeds, self.listener)
+
+    def _training_inputs(self, view: GraphView, curriculum: Curriculum) -> dict[str, str]:
+        """Return a hash of the graph (of some labelled nodes only), the labels and the parameters.
+
+        The device is not included, because it may differ between processes and after a restart.
+        """
+        parts = (curriculum.train, curriculum.held_out)
+        labels = [part for labels in parts for item in labels.items() for part in item]
+        rows = curriculum.train.rows()[:1000]
+        features = view.features(rows)
+        numbers = features.data if is_sparse(features) else features
+        parameters = {
+            name: value for name, value in parameters_of(self).items() if name != "device"
+        }
+        return {
+            "graph": content_hash(view.num_nodes, view.num_edges, *view.neighbours(rows), numbers),
+            "labels": content_hash(*labels, list(curriculum.pseudo_novel)),
+            "parameters": content_hash(self.name, parameters),
+        }
 
 
 @dataclass(kw_only=True)

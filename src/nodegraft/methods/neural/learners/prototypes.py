@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural import attention
-from nodegraft.methods.neural.batches import seed_batches
+from nodegraft.methods.neural.batches import embed_in_batches
 from nodegraft.methods.neural.device import CPU, device_of, to_tensor
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import EpisodeLoss, Learner
@@ -167,16 +167,18 @@ class WeightedPrototypeLearner(PrototypeLearner):
         parts = [task.rows() for task in tasks]
         parts.append(np.zeros(0, dtype=np.int64) if queries is None else queries)
         attended = [self.uses_attention(few) for few in few_shot]
-        batches = []
-        for rows in seed_batches(view, np.concatenate(parts)):
+
+        def embed(rows: NDArray[np.int64]) -> Tensor:
             neighbourhood, inside = view.around(rows, self.encoder.hops)
             embeddings = self.encoder(neighbourhood, dropout, self._noise)
             places = to_tensor(inside, embeddings.device)
             raw = self.node_attention(neighbourhood) if any(attended) else embeddings[:, 0]
-            batches.append((embeddings[places], raw[places]))
+            return torch.column_stack((raw[places], embeddings[places]))
+
+        embedded = embed_in_batches(view, np.concatenate(parts), embed)
         sizes = [part.size for part in parts]
-        *supported, queried = torch.split(torch.cat([some for some, _ in batches]), sizes)
-        scores = torch.split(torch.cat([some for _, some in batches]), sizes)
+        *supported, queried = torch.split(embedded[:, 1:].contiguous(), sizes)
+        scores = torch.split(embedded[:, 0], sizes)
         prototypes: list[Tensor] = []
         node_weights: list[Tensor] = []
         for task, vectors, score, uses in zip(
