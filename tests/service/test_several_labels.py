@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from nodegraft.service.app import application
 from nodegraft.service.routes.predict import ARROW
 from nodegraft.service.settings import Settings
+from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
 from tests.service.served import asked
 from tests.store.test_several_labels import GRAPH, LABELS
@@ -43,6 +44,7 @@ def test_predictions_are_those_of_the_store(client: TestClient, place: Path) -> 
     answer = predicted(client, *keys)
     assert answer["model_version"] == 1
     with Store.open(place) as store:
+        assert isinstance(store, SeveralLabelsStore)
         expected = store.predict(keys, missing="null")
     rows = answer["predictions"]
     assert [row["node"] for row in rows] == keys
