@@ -102,7 +102,8 @@ def test_changes_are_previewed_made_once_and_undone(client: TestClient) -> None:
         ({"action": "add", "classes": {"warm": ["n1"]}}, 409, "exists already"),
         ({"action": "label", "more": {"cold": ["n1"]}}, 409, "no class 'cold'"),
         ({"action": "add", "classes": {"x": ["nobody"]}}, 404, "nobody"),
-        (NEW | {"override": "sure"}, 422, "override"),
+        (NEW | {"override": "sure"}, 422, "No quality gate"),
+        (NEW | {"parent": "red"}, 422, "unknown field 'parent'"),
         ({"action": "unlabel", "keys": ["n1"]}, 422, "keys"),
     ],
 )
@@ -120,7 +121,8 @@ def test_all_other_routes_are_refused_by_name(client: TestClient) -> None:
     assert set(own) == {
         *("/livez", "/readyz", "/metrics", "/v1/whoami", "/v1/predict", "/v1/classes"),
         *("/v1/changes", "/v1/versions", "/v1/history", "/v1/versions/{number}:promote"),
-        *("/v1/versions/{number}:discard", "/v1/versions/{number}:undo"),
+        *("/v1/versions/{number}:discard", "/v1/versions/{number}:undo", "/v1/labels"),
+        "/v1/classes/{name}",
     }
     refused = 0
     for path, methods in application(Settings(Path("nowhere"))).openapi()["paths"].items():
@@ -134,6 +136,19 @@ def test_all_other_routes_are_refused_by_name(client: TestClient) -> None:
     assert refused > 20
     assert "GET / is not supported" in client.get("/").text
     assert client.get("/v1/nothing").status_code == 404
+
+
+def test_shorter_routes_make_the_same_changes(client: TestClient) -> None:
+    """Call the routes that the Python client uses, with the fields that it sends."""
+    reasons = {"note": "why", "override": ""}
+    new = {"classes": NEW["classes"], "force_name": False} | reasons
+    assert client.post("/v1/classes", json=new).status_code == 201
+    assert client.post("/v1/labels", json={"labels": {"new": ["n7"]}} | reasons).status_code == 201
+    listed = client.get("/v1/classes", params={"version": "newest"}).json()["classes"]
+    assert listed[-1] == {"name": "new", "labels": 4}
+    assert client.delete("/v1/classes/new", params=reasons).status_code == 200
+    history = client.get("/v1/history").json()["history"]
+    assert [entry["note"] for entry in history] == ["why"] * 3 + [""]
 
 
 def test_probes_and_the_page_about_the_routes_work(client: TestClient) -> None:

@@ -20,11 +20,18 @@ from nodegraft.analysis.results.versions import Changed
 from nodegraft.analysis.version import Version
 from nodegraft.base.errors import NodegraftError, SeveralLabelsError
 from nodegraft.service.auth.tokens import Scope
-from nodegraft.service.dependencies import Changes, ReadVersion, router
+from nodegraft.service.dependencies import (
+    ChangeMaker,
+    Changes,
+    Note,
+    Override,
+    ReadVersion,
+    router,
+)
 from nodegraft.service.live.live import Live
 from nodegraft.service.routes import health, page, predict, versions
-from nodegraft.service.routes.changes import ACTION, Names
-from nodegraft.service.schemas import Keys, Labels, RequestModel, Text
+from nodegraft.service.routes.changes import ACTION, Name, Names
+from nodegraft.service.schemas import Keys, LabelChange, Labels, RequestModel
 from nodegraft.store.intent import Intent
 from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
@@ -50,8 +57,25 @@ class PredictSets(RequestModel):
     """Leave out labels that are not predicted."""
 
 
-class SetChange(RequestModel):
-    """Fields that all changes have."""
+class NewSets(LabelChange):
+    """New classes with examples."""
+
+    classes: Labels = Field(examples=[{"terminal": ["vim", "ed"]}])
+    """New class -> keys of its nodes."""
+
+    force_name: bool = False
+    """Accept names that differ from another class name only by case or spaces."""
+
+
+class NewLabels(LabelChange):
+    """More labels of known classes; other classes of these nodes stay."""
+
+    labels: Labels = Field(examples=[{"editor": ["nano"]}])
+    """Known class -> keys of nodes that are not labels of it."""
+
+
+class SetChange(LabelChange):
+    """Fields that all requests of `/v1/changes` have."""
 
     action: str
     """Name of the change."""
@@ -59,25 +83,16 @@ class SetChange(RequestModel):
     dry_run: bool = False
     """Only report the effect of the change, without making a version (status 200)."""
 
-    note: Text = Field(default="", max_length=2_000, examples=["asked for by sales"])
-    """Reason for the change, stored in the history."""
-
     def change(self) -> Change:
         """Return the change to apply to the store."""
         detail = self.model_dump(exclude=set(SetChange.model_fields), exclude_unset=True)
         return Change(self.action, detail)
 
 
-class AddSets(SetChange):
+class AddSets(NewSets, SetChange):
     """New classes with examples."""
 
     action: Literal["add"] = ACTION
-
-    classes: Labels = Field(examples=[{"terminal": ["vim", "ed"]}])
-    """New class -> keys of its nodes."""
-
-    force_name: bool = False
-    """Accept names that differ from another class name only by case or spaces."""
 
 
 class MoreSets(SetChange):
@@ -153,9 +168,33 @@ async def change(
 ) -> Changed | LabelSetComparison:
     """Change labels or classes. This makes a new version, unless it is a dry run."""
     if not request.dry_run:
-        return await changes.response(partial(_make, request.change()), request.note)
+        return await _made(request.change(), request, changes)
     response.status_code = 200
     return await changes.service.writer.run(partial(_preview, request.change()))
+
+
+@TEACH.post("/classes", status_code=201)
+async def add(new: NewSets, changes: Changes) -> Changed:
+    """Add new classes. This makes a new version."""
+    detail = new.model_dump(include={"classes", "force_name"}, exclude_unset=True)
+    return await _made(Change("add", detail), new, changes)
+
+
+@TEACH.post("/labels", status_code=201)
+async def label(more: NewLabels, changes: Changes) -> Changed:
+    """Add labels of known classes. This makes a new version."""
+    return await _made(Change("label", {"more": more.labels}), more, changes)
+
+
+@TEACH.delete("/classes/{name:path}")
+async def remove(name: Name, changes: Changes, note: Note = "", override: Override = "") -> Changed:
+    """Remove a class. This makes a new version without the class."""
+    reasons = LabelChange(note=note, override=override)
+    return await _made(Change("remove", {"names": [name]}), reasons, changes)
+
+
+async def _made(change: Change, reasons: LabelChange, changes: ChangeMaker) -> Changed:
+    return await changes.response(partial(_make, change), reasons.note, reasons.override)
 
 
 def routers(others: Iterator[APIRouter]) -> Iterator[APIRouter]:
