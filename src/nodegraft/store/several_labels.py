@@ -138,7 +138,7 @@ class SeveralLabelsStore(Store):
             ignore_labels: Whether to leave out labels that are not predicted.
         """
         number = self.live if version is None else version
-        return self.state(number).predict(nodes, number, missing, ignore_labels)
+        return self.state(number).predict_keys(nodes, number, missing, ignore_labels)
 
     def classes(self, version: int | None = None) -> ColumnTable:
         """Return a table of the classes with numbers of labels.
