@@ -521,8 +521,9 @@ def test_tables_that_cannot_be_used_say_why(
 
 @pytest.mark.parametrize("option", ["label", "label_key"])
 def test_a_label_column_that_is_no_name_is_refused(option: str) -> None:
+    options: dict[str, Any] = {option: {"a": 1}}
     with pytest.raises(ParameterError, match=f"{option} must be text"):
-        read_tables(NODES, EDGES, {"key": ["a"], "label": ["x"]}, **{option: {"a": 1}})
+        read_tables(NODES, EDGES, {"key": ["a"], "label": ["x"]}, **options)
 
 
 def test_keys_of_the_other_type_are_refused(

@@ -90,14 +90,13 @@ def _croissant(
     dataset: type[Dataset], loaded: LoadedDataset, files: Mapping[str, Path]
 ) -> dict[str, Any]:
     found = re.search(r"https://\S+", dataset.citation)
+    sentences = [f"{text.rstrip('.')}." for text in (dataset.summary, *loaded.notes)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": loaded.name,
-        "description": " ".join(
-            f"{text.rstrip('.')}." for text in (dataset.summary, *loaded.notes)
-        ),
+        "description": " ".join(sentences),
         "license": dataset.licence or UNKNOWN_LICENCE,
         "url": dataset.site or (found.group() if found else ""),
         "citeAs": dataset.citation,
