@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nodegraft.store.store import Store
-from tests.service.running import Running, free_port, started
+from tests.service.running import LONGEST, Running, free_port, started
 from tests.service.served import lesson
 from tests.slow_suite import slow
 from tests.store import postgresql
@@ -42,6 +42,12 @@ class Teacher:
                 path = f"/v1/versions/{self.acknowledged[-1]['model_version']}:undo"
             path += "?promote=1"
             self.acknowledged.append(self._answered(path, body, f"step {step}"))
+
+    def wait_for_an_answer(self) -> None:
+        before, began = len(self.acknowledged), monotonic()
+        while len(self.acknowledged) == before:
+            assert monotonic() - began < LONGEST
+            sleep(0.01)
 
     def _answered(self, path: str, body: Any, key: str) -> dict[str, Any]:
         while True:
@@ -76,7 +82,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "shop"
 
 
-@pytest.mark.parametrize("times", [5, pytest.param(200, marks=slow)])
+@pytest.mark.parametrize("times", [3, pytest.param(60, marks=slow)])
 def test_a_service_killed_again_and_again_keeps_its_word(times: int, shop: Path, new: New) -> None:
     port, moments, statuses = free_port(), Random(0), set[int]()  # noqa: S311
     life = started(shop, port)
@@ -87,6 +93,8 @@ def test_a_service_killed_again_and_again_keeps_its_word(times: int, shop: Path,
         thread.start()
     try:
         for _ in range(times):
+            # A new service answers a change when its writer process has started.
+            teacher.wait_for_an_answer()
             sleep(moments.uniform(0.0, 0.8))
             life.kill()
             began = monotonic()

@@ -1,6 +1,7 @@
 """A model card is written after the promotion, once, and neither delays nor prevents it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -98,18 +99,20 @@ def undo(store: Store) -> int:
     return store.undo().number
 
 
-def test_a_slow_card_delays_no_job_of_the_writer_process(
-    waiting: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def draw_slowly(place: Path, _: Store) -> None:
     def slow(*given: Any) -> dict[str, str]:
-        while not (waiting.parent / "end").exists():
+        while not (place / "end").exists():
             sleep(0.01)
         return draw(*given)
 
-    monkeypatch.setattr(markdown, "card_files", slow)
-    writer = WriterProcess.fork(waiting)
+    vars(markdown)["card_files"] = slow
+
+
+def test_a_slow_card_delays_no_job_of_the_writer_process(waiting: Path) -> None:
+    writer = WriterProcess.start(waiting)
     assert writer is not None
     try:
+        writer.run(partial(draw_slowly, waiting.parent))
         assert (writer.run(promote), writer.run(undo)) == (2, 3)
         assert not (waiting / "cards").exists()
         (waiting.parent / "end").touch()

@@ -219,7 +219,17 @@ def test_an_override_is_refused_because_there_is_no_gate(store: SeveralLabelsSto
 
 
 SUPPORTED = {
-    *("add", "candidate", "change", "classes", "close", "discard", "graph", "has_several_labels"),
+    *(
+        "add",
+        "candidate",
+        "change",
+        "classes",
+        "close",
+        "discard",
+        "fit_needed",
+        "graph",
+        "has_several_labels",
+    ),
     *("history", "init", "key_column", "label", "labels", "live", "migrate", "newest", "open"),
     *("place", "parts", "predict", "preview", "promote", "promotions", "prune", "pruned", "remove"),
     *("rollback", "search", "state", "table_options", "texts", "undo", "unlabel", "verify"),

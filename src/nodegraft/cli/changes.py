@@ -3,12 +3,13 @@
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.comparisons import Comparison
-from nodegraft.base.errors import DataError
+from nodegraft.analysis.results.label_sets import LabelSetComparison
+from nodegraft.base.errors import DataError, SeveralLabelsError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.problems import Problems
 from nodegraft.cli.inputs import similar_keys
@@ -22,22 +23,35 @@ from nodegraft.cli.render.versions import (
     warning_lines,
 )
 from nodegraft.cli.results.store import NewVersion
+from nodegraft.cli.several_labels import comparison_of_several
 from nodegraft.cli.terminal import Terminal, line
 
 if TYPE_CHECKING:
     from nodegraft.analysis.card.card import Card
     from nodegraft.analysis.preview import Preview
     from nodegraft.analysis.version import Version
+    from nodegraft.store.several_labels import SeveralLabelsStore
     from nodegraft.store.store import Store
+
+EditOutput = Output[NewVersion | Comparison | LabelSetComparison]
+"""Result of commands that edit labels: the new version; with --dry-run, a comparison."""
 
 DRY_RUN = "Dry run: nothing was changed."
 
 
-def open_store(place: Path, listener: Listener = SILENT) -> "Store":
-    """Open a store; the function imports the slow store module only when needed."""
+def open_store(place: Path, listener: Listener = SILENT, several_labels: bool = False) -> "Store":
+    """Open a store; the function imports the slow store module only when needed.
+
+    Args:
+        several_labels: Whether the command supports stores with several labels per node.
+    """
     from nodegraft.store.store import Store
 
-    return Store.open(place, listener=listener)
+    store = Store.open(place, listener=listener)
+    if store.has_several_labels and not several_labels:
+        store.close()
+        raise SeveralLabelsError("This command")
+    return store
 
 
 def edit_labels(
@@ -47,7 +61,7 @@ def edit_labels(
     options: EditOptions,
     terminal: Terminal,
     force_name: bool = False,
-) -> Output[NewVersion | Comparison]:
+) -> EditOutput:
     """Change classes or labels of a store, or preview the change.
 
     Args:
@@ -58,7 +72,7 @@ def edit_labels(
     """
     from nodegraft.analysis.labels.changes import Change
 
-    with open_store(place, terminal) as store, similar_keys(store.graph()):
+    with open_store(place, terminal, several_labels=True) as store, similar_keys(store.graph()):
         problems = Problems()
         detail = arguments if isinstance(arguments, dict) else arguments(store, problems)
         change = Change(action, detail).with_forced_name(force_name)
@@ -74,18 +88,27 @@ def edit_labels(
         return new_version(store, version)
 
 
-def comparison(store: "Store", preview: "Preview") -> Output[Comparison]:
+def comparison(store: "Store", preview: "Preview") -> Output[Comparison | LabelSetComparison]:
     """Return the result of a dry run: how a change would affect the newest version of a store."""
+    if store.has_several_labels:
+        return comparison_of_several(cast("SeveralLabelsStore", store), preview, DRY_RUN)
     texts = store.texts([flip.node for flip in preview.examples])
     value = Comparison.of(store.version(), preview)
     return Output(value, (preview_lines(preview, texts), DRY_RUN))
 
 
 def make_version(
-    place: Path, make: "Callable[[Store], Version]", terminal: Terminal
+    place: Path,
+    make: "Callable[[Store], Version]",
+    terminal: Terminal,
+    several_labels: bool = False,
 ) -> Output[NewVersion]:
-    """Make a new version of a store, and return the result of the command."""
-    with open_store(place, terminal) as store:
+    """Make a new version of a store, and return the result of the command.
+
+    Args:
+        several_labels: Whether the command supports stores with several labels per node.
+    """
+    with open_store(place, terminal, several_labels) as store:
         terminal.stage("making the new version")
         return new_version(store, make(store))
 
@@ -106,11 +129,11 @@ def new_version(store: "Store", version: "Version") -> Output[NewVersion]:
         hints = (
             f"Promote version {version.number} with: nodegraft promote {place}",
             f"Compare it with the live version: nodegraft diff {place}",
-        )
+        )[: 1 if store.has_several_labels else 2]
     else:
         hints = (f"See all versions with: nodegraft history {place}",)
-    fit = store.last_fit()
-    if fit.is_dated and version.action != "refit":
+    fit = None if store.has_several_labels else store.last_fit()
+    if fit and fit.is_dated and version.action != "refit":
         text.append(refit_advice(fit))
     candidate = None if waiting is None else waiting.number
     value = NewVersion.of(
@@ -124,6 +147,8 @@ def written_card(store: "Store", version: int) -> tuple[str | None, RenderableTy
 
     The path is None if the store could not write the card and has logged the error.
     """
+    if store.has_several_labels:
+        return None, line("No model card: a store with several labels per node has none.", "dim")
     path = store.card_path(version)
     if not path.exists():
         retry = shlex.join(["nodegraft", "card", str(store.place), "--version", str(version)])

@@ -203,7 +203,13 @@ def labels_from(
             raise ParameterError("Give --class and --nodes, or --labels, not both.")
         delimiter = store.table_options.get("delimiter")
         read = partial(
-            labels_in_table, options.labels, graph, options.key, options.label, delimiter=delimiter
+            labels_in_table,
+            options.labels,
+            graph,
+            options.key,
+            options.label,
+            delimiter=delimiter,
+            several_labels=store.has_several_labels,
         )
         labels: dict[str, list[Key]] = {}
         with problems.collect():
@@ -224,13 +230,20 @@ def labels_from(
 
 
 def labels_in_table(
-    table: str, graph: "Graph", key: str, label: str, repair: bool, delimiter: str | None
+    table: str,
+    graph: "Graph",
+    key: str,
+    label: str,
+    repair: bool,
+    delimiter: str | None,
+    several_labels: bool = False,
 ) -> "dict[str, list[Key]]":
     """Read class name -> keys from a table; refuse a table without labels.
 
     Args:
         repair: Whether to correct or drop invalid rows.
         delimiter: Column separator of a CSV file; None to detect it.
+        several_labels: Whether a node may have several classes.
     """
     from nodegraft.tables.labels import read_labels
 
@@ -242,6 +255,7 @@ def labels_in_table(
         convert_keys=True,
         repair=repair,
         delimiter=delimiter,
+        several_labels=several_labels,
     )
     return listed_labels(labels, table, label)
 

@@ -54,7 +54,13 @@ def predict_call(
     keys: Iterable[Key], version: VersionName, options: Mapping[str, Any], accept: str = JSON
 ) -> Call:
     """Return the call that predicts nodes."""
-    body = {"keys": listed(keys), **options}
+    # Omit default values: a store with several labels per node does not have all options.
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None and (name, value) != ("top", 1)
+    }
+    body = {"keys": listed(keys), **given}
     return Call("POST", "/v1/predict", {"version": version}, body, {"Accept": accept})
 
 

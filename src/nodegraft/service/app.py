@@ -30,6 +30,8 @@ from nodegraft.service.routes.page import PAGE_FILES
 from nodegraft.service.schemas import ErrorResponse, error_responses
 from nodegraft.service.service import Service
 from nodegraft.service.settings import Settings, trace_exporters
+from nodegraft.service.several_labels import has_several_labels
+from nodegraft.service.several_labels import routers as several_labels_routers
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -104,7 +106,8 @@ def application(settings: Settings, writer_process: WriterProcess | None = None)
         responses=error_responses(ErrorResponse),
     )
     app.state.tokens, app.state.draining = tokens, draining
-    for router in _routers():
+    several = has_several_labels(settings.store)
+    for router in several_labels_routers(_routers()) if several else _routers():
         app.include_router(router)
     add_error_handlers(app)
     app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)

@@ -40,6 +40,7 @@ _RESPONSES: dict[type[errors.NodegraftError], tuple[int, str]] = {
         422,
         "Use a store whose method supports it, such as graft.",
     ),
+    errors.SeveralLabelsError: (422, "GET /openapi.json lists what this store supports."),
     errors.MissingExtraError: (500, "Tell the operator of this service."),
     errors.DataError: (422, _SEE_SCHEMA),
     errors.ParameterError: (422, _SEE_SCHEMA),

@@ -59,7 +59,7 @@ def check(settings: Settings) -> None:
 def replica(settings: Settings) -> "FastAPI":
     """Return an application for a process that another server started; configure logging.
 
-    The replica makes versions in a thread, because forking is not safe if the process has threads.
+    The replica makes versions in a thread of its process.
 
     Args:
         settings: Settings of the service; each process must find the store under the same path.
@@ -133,5 +133,4 @@ def _application(settings: Settings) -> "FastAPI":
     from nodegraft.service.live.writer_process import WriterProcess
 
     _raise_file_limit()
-    # Fork before files are opened and threads are started, so that the fork is small and safe.
-    return application(settings, WriterProcess.fork(settings.store, settings.job_seconds))
+    return application(settings, WriterProcess.start(settings.store, settings.job_seconds))

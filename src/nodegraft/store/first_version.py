@@ -136,7 +136,7 @@ class SeveralLabels(FirstVersion):
             state = LabelSetState(graph, build(MultiLabel, self.parameters))
             # Similar class names are allowed here; the report on the tables warns of them.
             state.model.fit(graph, self.labels, force_name=True)
-            state.warm_up()
+            state.predict(graph.targets[:1])
         return state, {"labels": state.labels.num_labels, "seconds": round(fit.seconds, 1)}
 
     def write_settings(self, connection: Connection, intent: Intent) -> None:

@@ -138,7 +138,7 @@ class SeveralLabelsStore(Store):
             ignore_labels: Whether to leave out labels that are not predicted.
         """
         number = self.live if version is None else version
-        return self.state(number).predict(nodes, number, missing, ignore_labels)
+        return self.state(number).predict_keys(nodes, number, missing, ignore_labels)
 
     def classes(self, version: int | None = None) -> ColumnTable:
         """Return a table of the classes with numbers of labels.
@@ -197,6 +197,13 @@ class SeveralLabelsStore(Store):
             intent: See :meth:`change`.
         """
         return self.change(Change.of("remove", names=names), intent=intent)
+
+    def fit_needed(self, change: Change) -> None:
+        """Return None: no change of labels needs a fit from scratch.
+
+        Args:
+            change: Change of labels or classes.
+        """
 
     def preview(self, change: Change) -> SetPreview:  # type: ignore[override]
         """Count the nodes that would gain or lose each class, without writing anything.

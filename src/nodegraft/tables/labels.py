@@ -73,6 +73,7 @@ def read_labels(
     convert_keys: bool = False,
     repair: bool = False,
     delimiter: str | None = None,
+    several_labels: bool = False,
 ) -> KeyedLabels:
     """Read labels from a table of node keys and class names; rows without a class name are skipped.
 
@@ -88,6 +89,7 @@ def read_labels(
             the first class of a node with several. If False, such rows raise an error that lists
             them.
         delimiter: Column separator of a CSV file; None to guess it from the header.
+        several_labels: Whether a node may have several classes, each in a row of its own.
     """
     validate_value("key", key, str)
     validate_value("label", label, str)
@@ -105,7 +107,7 @@ def read_labels(
         )
     if convert_keys or not table.typed:
         table = table.with_keys([key], graph.node_keys.key_type)
-    result = labels_in(table, graph.node_keys, key, label, graph.node_types)
+    result = labels_in(table, graph.node_keys, key, label, graph.node_types, several_labels)
     require_usable(result.findings, repair, "\n".join(map(str, result.findings)))
     return result.labels
 
@@ -153,13 +155,19 @@ class LabelsRead(NamedTuple):
 
 
 def labels_in(
-    table: SourceTable, keys: NodeKeys, key: str, label: str, types: Sequence[str]
+    table: SourceTable,
+    keys: NodeKeys,
+    key: str,
+    label: str,
+    types: Sequence[str],
+    several_labels: bool = False,
 ) -> LabelsRead:
     """Read labels from a table whose keys have the same type as the graph's keys.
 
     Args:
         keys: Keys of all nodes of the graph.
         types: Node types of the graph, the classified one first; empty if there is only one.
+        several_labels: Whether a node may have several classes.
     """
     table = _named(table, label)
     raw = [str(name) for name in table.texts(label)]
@@ -169,7 +177,7 @@ def labels_in(
     if len(types) > 1:
         is_known = rows >= 0
         is_classified[is_known] = type_numbers(keys.array_at(rows[is_known]), types) == 0
-    owners: dict[int, str] = {}
+    owners, by_class = dict[int, str](), dict[str, dict[int, None]]()
     kinds: dict[str, list[int]] = {
         name: [] for name in ("padded", "blank", "odd", "unknown", "typed", "other")
     }
@@ -185,12 +193,11 @@ def labels_in(
             kinds["unknown"].append(place)
         elif not is_classified[place]:
             kinds["typed"].append(place)
-        elif owners.setdefault(row, name) != name:
+        elif owners.setdefault(row, name) != name and not several_labels:
             kinds["other"].append(place)
-    by_class: dict[str, list[int]] = {}
-    for row, name in owners.items():
-        by_class.setdefault(name, []).append(row)
-    labels = {name: key_array(keys.array_at(by_class[name])) for name in sorted(by_class)}
+        else:
+            by_class.setdefault(name, {})[row] = None
+    labels = {name: key_array(keys.array_at(list(by_class[name]))) for name in sorted(by_class)}
     findings = _label_findings(table, key, label, kinds, raw)
     alike = [" and ".join(map(repr, group)) for group in likely_duplicates(labels)]
     findings += finding(ALIKE, len(alike), alike)

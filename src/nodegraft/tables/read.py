@@ -78,6 +78,7 @@ def read_tables(
     directed: bool | Iterable[str] = False,
     label: str = LABEL,
     label_key: str | None = None,
+    several_labels: bool = False,
     text: str | Iterable[str] = (),
     features: str | Iterable[str] | None = (),
     categories: str | Iterable[str] = (),
@@ -126,6 +127,7 @@ def read_tables(
         label: Column of ``labels`` with class names.
         label_key: Column of ``labels`` with node keys; None if it has the same name as in
             ``nodes``.
+        several_labels: Whether a node may have several classes, each in a row of ``labels``.
         text: Names of text columns; ``encoder`` converts them to features.
         features: Names of columns with numbers or lists of numbers. None for a graph without
             features; a table with only a key column gives a graph without features, too.
@@ -143,6 +145,8 @@ def read_tables(
         listener: Listener that receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
+    validate_value("label", label, str)
+    validate_value("label_key", label_key, str | None)
     check_key_type(key_type)
     choice = FeatureChoice.of(
         text=text,
@@ -205,7 +209,9 @@ def read_tables(
         findings += [*edge_rows.findings, *edge_oddities(edge_rows, kinds)]
     with problems.collect():
         if label_table is not None:
-            known, label_findings = labels_in(label_table, keys, owner, label, types)
+            known, label_findings = labels_in(
+                label_table, keys, owner, label, types, several_labels
+            )
             findings += label_findings
     raise_problems(problems, findings, repair)
     graph = Graph.from_parts(keys, encoded.matrix, kinds, recipe)

@@ -46,7 +46,7 @@ def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
     """
     graph = before.graph
     keys = graph.keys_of(graph.sampled(SAMPLE, graph.rows[:0]))
-    old, new = (state.predict(keys, 0).is_predicted for state in (before, after))
+    old, new = (state.predict_keys(keys, 0).is_predicted for state in (before, after))
     none = np.zeros(len(keys), dtype=bool)
     is_changed, effects = none.copy(), Records[ClassEffect]()
     for name in dict.fromkeys((*before.labels, *after.labels)):

@@ -144,12 +144,20 @@ class LabelSetState:
         """Return this state: a class is predicted for itself, so any node may have no class."""
         return self
 
-    def warm_up(self) -> None:
-        """Fill the caches that all predictions need."""
-        self.model.predict_proba(self.graph, self.graph.keys_of(self.graph.targets[:1]))
-        _ = self.labels.owners
+    @property
+    def label_of(self) -> dict[Key, tuple[str, ...]]:
+        """Labels of every labelled node."""
+        return self.labels.owners
 
-    def predict(
+    def predict(self, rows: IntArray) -> NDArray[np.float64]:
+        """Return the probability that each node has each class: nodes x classes.
+
+        Args:
+            rows: Row numbers of the nodes.
+        """
+        return self.model.predict_proba(self.graph, self.graph.keys_of(rows))
+
+    def predict_keys(
         self,
         nodes: Sequence[Key] | None,
         version: int,
@@ -187,19 +195,19 @@ class LabelSetState:
             keys: Keys of the nodes; None to look them up, if no row number is -1.
             block: Number of nodes in a batch.
         """
-        names, model = self.model.classes_, self.model
-        thresholds = np.array(list(model.thresholds(self.graph).values()))
+        names = self.model.classes_
+        thresholds = np.array(list(self.model.thresholds(self.graph).values()))
         column = {name: place for place, name in enumerate(names)}
         key_type = column_type(self.graph, keys)
         for start in range(0, max(1, rows.size), block):
             own, is_found = rows[start : start + block], rows[start : start + block] >= 0
             found = self.graph.keys_of(own[is_found])
             probabilities = np.full((own.size, len(names)), np.nan)
-            probabilities[is_found] = model.predict_proba(self.graph, found)
+            probabilities[is_found] = self.predict(own[is_found])
             nodes = found if keys is None else list(keys[start : start + own.size])
             is_label = np.zeros(probabilities.shape, dtype=bool)
             for row in np.flatnonzero(is_found).tolist():
-                for name in self.labels.owners.get(nodes[row], ()):
+                for name in self.label_of.get(nodes[row], ()):
                     is_label[row, column[name]] = True
             yield SetPredictions(
                 nodes, names, probabilities, thresholds, is_label, ignore_labels, version, key_type

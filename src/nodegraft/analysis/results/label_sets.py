@@ -86,8 +86,6 @@ class LabelSetComparison(VersionResult):
         warnings: Warnings to check before the change; they do not block it.
     """
 
-    TABLE: ClassVar[str] = "classes"
-
     predictions_compared: int = field(metadata=example(20000))
     predictions_changed: int = field(metadata=example(112))
     classes: list[ClassEffect]

@@ -10,8 +10,10 @@ import typer
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.comparisons import RowsComparison
+from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import DRY_RUN, new_version, open_store
+from nodegraft.cli.folder import fill_folder
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
 from nodegraft.cli.options import (
     KEY,
@@ -46,6 +48,7 @@ from nodegraft.cli.terminal import Terminal, line
 if TYPE_CHECKING:
     from nodegraft.graph.keyed_labels import KeyedLabels
     from nodegraft.store.intent import Intent
+    from nodegraft.store.several_labels import SeveralLabelsStore
     from nodegraft.store.store import Store
     from nodegraft.tables.read import Tables
 
@@ -99,6 +102,12 @@ def init(
         ),
     ] = False,
     repair: Repair = False,
+    several_labels: Annotated[
+        bool,
+        typer.Option(
+            "--several-labels", help="A node may have several labels: a row of labels for each."
+        ),
+    ] = False,
     method: MethodName = "graft",
     settings: MethodSettings = None,
     database: Annotated[
@@ -119,6 +128,7 @@ def init(
 ) -> Output[CreatedStore]:
     """Create a store from tables of nodes, edges and labels, and fit its first version."""
     from nodegraft.base.parameters.build import parse
+    from nodegraft.methods.multi_label import MultiLabel
     from nodegraft.model.registry import REGISTRY
     from nodegraft.store.store import Store
     from nodegraft.store.table_changes import GROWING
@@ -131,7 +141,12 @@ def init(
     values = config.completed(_context, **vars(table_options), label=label, label_key=label_key)
     arguments = table_arguments(values)
     label, key_column = values["label"], values["label_key"]
-    parameters = parse(REGISTRY.get(method), name_value_pairs(settings)).get_params()
+    pairs = name_value_pairs(settings)
+    parameters = (
+        parse(MultiLabel, pairs).get_params()
+        if several_labels
+        else parse(REGISTRY.get(method), pairs).get_params()
+    )
     terminal.stage("reading tables")
     if config.exists:
         terminal.note(line(config.line()))
@@ -146,6 +161,7 @@ def init(
             label,
             repair,
             arguments["delimiter"],
+            several_labels,
         )
     elif node_tables is None:
         raise ParameterError(
@@ -154,7 +170,7 @@ def init(
         )
     else:
         options = {"label": label, "label_key": key_column, "repair": repair}
-        arguments |= options
+        arguments |= options | {"several_labels": several_labels}
         tables = read_tables(node_tables, edge_tables, labels, **arguments, listener=terminal)
         known = listed_labels(cast("KeyedLabels", tables.labels), labels, label)
     columns: dict[str, Any] = {name: arguments[name] for name in (*GROWING, "directed")}
@@ -171,6 +187,7 @@ def init(
         objects=objects,
         world=world,
         parents=classes,
+        several_labels=several_labels,
         intent=author.intent,
         listener=terminal,
     )
@@ -271,6 +288,8 @@ def _created_store(
 ) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
     from nodegraft.analysis.accuracy import CorrectCounts
 
+    if store.has_several_labels:
+        return _created_several(cast("SeveralLabelsStore", store), tables)
     first = store.history()[0].measures["after"]
     state = store.state()
     labels, model = state.labels, state.model
@@ -294,6 +313,28 @@ def _created_store(
     return value, (report_table(tables.report), created, world)
 
 
+def _created_several(
+    store: "SeveralLabelsStore", tables: "Tables"
+) -> tuple[CreatedStore, tuple[RenderableType, ...]]:
+    labels = store.state().labels
+    value = CreatedStore(
+        store=str(store.place),
+        **store.version().fields,
+        method="multi-label",
+        world="open",
+        share_of_known_classes=None,
+        classes=len(labels),
+        labels=labels.num_labels,
+        held_out=0,
+        accuracy=None,
+        **report_fields(tables.report),
+    )
+    sizes = f"{counted(value.classes, 'class')}, {counted(value.labels, 'label')}"
+    nodes = counted(len(labels.owners), "node")
+    text = f"Created {store.place}: {sizes} of {nodes}. No label is held out."
+    return value, (report_table(tables.report), line(text))
+
+
 def _built_graph(folder: Path, *arguments: object) -> "Tables":
     if any(arguments):
         raise ParameterError(
@@ -314,14 +355,8 @@ def _copy_example(folder: Path) -> None:
     from importlib.resources import files
 
     excerpt = files("nodegraft.lab.datasets") / "excerpt"
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ParameterError(f"{folder} is not empty: choose a new or an empty folder.")
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (*(f"{table}.parquet" for table in TABLES), "LICENSE"):
-            (folder / name).write_bytes((excerpt / name).read_bytes())
-    except OSError as error:
-        raise ParameterError(f"{folder} cannot be written: {error}.") from error
+    names = (*(f"{table}.parquet" for table in TABLES), "LICENSE")
+    fill_folder(folder, {name: (excerpt / name).read_bytes() for name in names})
 
 
 COMMANDS = {"example": example, "init": init, "grow": grow, "sync": sync}

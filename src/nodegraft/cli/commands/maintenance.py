@@ -82,7 +82,7 @@ def prune(
     options: AuthorOptions,
 ) -> Output[results.Pruned]:
     """Delete the files of old versions; the history still lists them."""
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal, several_labels=True) as store:
         terminal.stage("looking for unused files")
         pruned = store.prune(keep, dry_run=dry_run, intent=options.intent)
     value = results.Pruned(

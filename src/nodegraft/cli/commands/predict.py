@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from rich.console import RenderableType
 
+from nodegraft.analysis.results.label_sets import LabelSetClasses, LabelSetPredictions
 from nodegraft.analysis.results.nodes import Explanation, Prediction, Predictions
 from nodegraft.analysis.results.versions import KnownClasses
 from nodegraft.base.counting import counted
-from nodegraft.base.errors import ParameterError
+from nodegraft.base.errors import ParameterError, SeveralLabelsError
 from nodegraft.cli.changes import open_store
 from nodegraft.cli.inputs import key_from, keys_from, keys_in_table, keys_of_candidate
 from nodegraft.cli.options import LiveVersion, StorePlace
@@ -22,6 +23,7 @@ from nodegraft.cli.render.inspect import (
 )
 from nodegraft.cli.render.predictions import MAX_SHOWN, predictions_table, written_text
 from nodegraft.cli.render.versions import predicting_version
+from nodegraft.cli.several_labels import classes_of_several, predict_several
 from nodegraft.cli.table_config import columns_beside
 from nodegraft.cli.table_files import table_of
 from nodegraft.cli.terminal import Terminal
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from nodegraft.graph.edges.matrix import IntArray
     from nodegraft.graph.growth.rows_view import RowsView
     from nodegraft.graph.keys import Key
+    from nodegraft.store.several_labels import SeveralLabelsStore
     from nodegraft.store.store import Store
 
 
@@ -86,7 +89,7 @@ def predict(
         ),
     ] = False,
     version: LiveVersion = None,
-) -> Output[Predictions]:
+) -> Output[Predictions | LabelSetPredictions]:
     """Predict the classes of nodes (--nodes, --table or --all), or of new rows (--rows)."""
     from nodegraft.analysis.predictions import found_rows, predict_in_blocks, predict_rows
     from nodegraft.graph.node_types import KEY, key_column
@@ -99,7 +102,9 @@ def predict(
         )
     if rows is not None and (missing or ignore_labels):
         raise ParameterError("--missing and --ignore-labels have no effect on --rows: omit them.")
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal, several_labels=True) as store:
+        if store.has_several_labels and rows is not None:
+            raise SeveralLabelsError("The option --rows")
         live, waiting = store.live, store.waiting()
         number = live if version is None else version
         state = store.state(number)
@@ -118,6 +123,15 @@ def predict(
             column = key or key_column(columns["key"], state.graph.node_types)
             listed = keys_in_table(table, column, state.graph, columns.get("delimiter"))
             targets, keys = found_rows(state.graph, listed, missing or "null")
+        end = predicting_version(number, live, waiting)
+        if store.has_several_labels:
+            unsupported: dict[str, object] = {
+                "--top": None if top == 1 else top,
+                "--min-confidence": min_confidence,
+                "--coverage": coverage,
+            }
+            arguments: Any = (number, targets, keys, ignore_labels, unsupported, end, terminal)
+            return predict_several(cast("SeveralLabelsStore", store), *arguments)
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,
@@ -126,7 +140,6 @@ def predict(
         }
         fields = store.version(number).fields | {"world": store.world}
         terminal.stage(f"predicting {counted(targets.size, 'node')}")
-        end = predicting_version(number, live, waiting)
         if terminal.format != "table":
             most = (
                 MAX_SHOWN if terminal.format == "text" and not terminal.is_piped else targets.size
@@ -172,9 +185,14 @@ def _texts(store: "Store", answers: "PredictionTable", version: int) -> list[str
 
 
 @command
-def classes(place: StorePlace, version: LiveVersion = None) -> Output[KnownClasses]:
+def classes(
+    place: StorePlace, version: LiveVersion = None
+) -> Output[KnownClasses | LabelSetClasses]:
     """List the classes of a version, each below its parent in the class tree."""
-    with open_store(place) as store:
+    with open_store(place, several_labels=True) as store:
+        if store.has_several_labels:
+            number = store.live if version is None else version
+            return classes_of_several(cast("SeveralLabelsStore", store), number)
         row = store.parts.versions.whole(store.live if version is None else version)
         found = KnownClasses.of(row, store.parts.states.labels(row.labels))
     # A table has groups, too: without them it would not be the whole tree.

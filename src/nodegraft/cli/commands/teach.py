@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodegraft.analysis.results.comparisons import Comparison
 from nodegraft.base.errors import ParameterError
 from nodegraft.base.problems import Problems
-from nodegraft.cli.changes import comparison, edit_labels, make_version, open_store
+from nodegraft.cli.changes import EditOutput, comparison, edit_labels, make_version, open_store
 from nodegraft.cli.inputs import keys_from, labels_from
 from nodegraft.cli.options import (
     ClassNames,
@@ -21,15 +20,11 @@ from nodegraft.cli.options import (
     StorePlace,
     TextEncoders,
 )
-from nodegraft.cli.output import Output, command
-from nodegraft.cli.results.store import NewVersion
+from nodegraft.cli.output import command
 from nodegraft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodegraft.store.store import Store
-
-EditOutput = Output[NewVersion | Comparison]
-"""Result of commands that edit labels: the new version; with --dry-run, a comparison."""
 
 
 @command
@@ -77,15 +72,24 @@ def unlabel(
     nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, separated by commas.")],
     options: EditOptions,
     terminal: Terminal,
+    name: Annotated[
+        str | None,
+        typer.Option("--class", help="Class to remove, in a store with several labels per node."),
+    ] = None,
 ) -> EditOutput:
     """Remove labels of nodes."""
-    return edit_labels(
-        place,
-        "unlabel",
-        lambda store, _: {"keys": keys_from(nodes, store.graph(), must_exist=False)},
-        options,
-        terminal,
-    )
+
+    def arguments(store: "Store", _: Problems) -> dict[str, Any]:
+        keys = keys_from(nodes, store.graph(), must_exist=False)
+        if store.has_several_labels != (name is not None):
+            raise ParameterError(
+                "Nodes of this store have one label: omit --class."
+                if name
+                else "Nodes of this store may have several labels: give --class NAME."
+            )
+        return {"keys": keys} if name is None else {"labels": {name: keys}}
+
+    return edit_labels(place, "unlabel", arguments, options, terminal)
 
 
 @command

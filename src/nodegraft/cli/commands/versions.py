@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @command
 def history(place: StorePlace) -> Output[History]:
     """List all versions: change, author, note, held-out accuracy, and which one is live."""
-    with open_store(place) as store:
+    with open_store(place, several_labels=True) as store:
         versions, live, pruned = store.history(), store.live, store.pruned()
         waiting, newest = store.waiting(), store.newest
     value = History(
@@ -74,7 +74,7 @@ def promote(
     ] = None,
 ) -> Output[Promoted]:
     """Make a version live, and write its model card."""
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal, several_labels=True) as store:
         promoted = store.promote(number, intent=options.intent)
         card, card_line = written_card(store, promoted.version)
         text = f"Version {promoted.version} is live."
@@ -86,7 +86,7 @@ def promote(
 @command
 def rollback(place: StorePlace, options: AuthorOptions, terminal: Terminal) -> Output[Promoted]:
     """Make the previously live version live again."""
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal, several_labels=True) as store:
         promoted = store.rollback(intent=options.intent)
         text = f"Version {promoted.version} is live again."
         hints = (f"See all versions with: nodegraft history {shlex.quote(str(place))}",)
@@ -116,7 +116,12 @@ def discard(
     ] = None,
 ) -> Output[NewVersion]:
     """Discard the candidate version, and continue from the live version."""
-    return make_version(place, lambda store: store.discard(number, intent=options.intent), terminal)
+    return make_version(
+        place,
+        lambda store: store.discard(number, intent=options.intent),
+        terminal,
+        several_labels=True,
+    )
 
 
 @command
@@ -124,7 +129,12 @@ def undo(
     place: StorePlace, options: AuthorOptions, terminal: Terminal, number: VersionNumber = None
 ) -> Output[NewVersion]:
     """Undo the change of one version, and keep all later changes."""
-    return make_version(place, lambda store: store.undo(number, intent=options.intent), terminal)
+    return make_version(
+        place,
+        lambda store: store.undo(number, intent=options.intent),
+        terminal,
+        several_labels=True,
+    )
 
 
 COMMANDS = {

@@ -3,15 +3,15 @@
 import logging
 import os
 import signal
+import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock, Timer
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, NoReturn, TypeVar
 
 from nodegraft.base.errors import NodegraftError
@@ -41,40 +41,28 @@ LOG = logging.getLogger("nodegraft.service")
 class WriterProcess:
     """Writer process with its own connection to the store; it ends when its parent process ends.
 
+    It is a new interpreter, not a fork: a fork would inherit the threads' locks and the SQLite
+    connections of this process, and SQLite damages a database that is used across a fork.
+
     A process that died or exceeded the timeout of a job is replaced at the next job. The failed job
     is not repeated: if it ran out of memory, it would probably run out of memory again.
 
     Args:
         place: Folder of the store.
-        process: Process ID.
-        pipe: Pipe to the process.
         job_seconds: Timeout of one job.
     """
 
-    def __init__(
-        self, place: Path, process: int, pipe: "Connection[Any, Any]", job_seconds: float
-    ) -> None:
+    def __init__(self, place: Path, job_seconds: float = JOB_SECONDS) -> None:
         self._place, self._job_seconds = place, job_seconds
-        self._process: int | None = process
-        self._pipe = pipe
         self._is_started = self._is_closing = False
         self._job_lock = Lock()  # Held during a job, so that no other thread closes the pipe.
-        self._process_lock = Lock()  # Held while the process is killed, waited for or replaced.
+        self._process_lock = Lock()  # Held while the process is replaced.
+        self._start()
 
     @classmethod
-    def fork(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
-        """Fork a writer process for a store; return None on systems where forking is not safe."""
-        if sys.platform != "linux":
-            return None
-        ours, theirs = Pipe()
-        with warnings.catch_warnings():
-            # Ignore the warning of Python 3.12 and later about threads: no thread holds a lock yet.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process = os.fork()
-        if not process:
-            _run_jobs(place, theirs)
-        theirs.close()
-        return cls(place, process, ours, job_seconds)
+    def start(cls, place: Path, job_seconds: float = JOB_SECONDS) -> "WriterProcess | None":
+        """Start a writer process for a store; return None on Windows, where it is not supported."""
+        return None if sys.platform == "win32" else cls(place, job_seconds)
 
     def run(self, job: Callable[[Store], Value]) -> Value:
         """Run a job in the writer process, and return its result.
@@ -96,18 +84,22 @@ class WriterProcess:
             LOG.warning("a job has not ended while the service stops: its process is killed")
             # Kill the process; the caller of the running job gets an error.
             with self._process_lock:
-                self._kill()
+                self._process.kill()
             self._job_lock.acquire()
         try:
             self._pipe.close()
-            self._reap(CLOSE_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(CLOSE_SECONDS)
+            self._process.kill()
+            self._process.wait()
         finally:
             self._job_lock.release()
 
     def _run(self, job: Callable[[Store], Any], may_repeat: bool = True) -> tuple[bool, Any]:
         """Run a job; return whether it succeeded, and its result or error."""
-        # Before its first job, a new process imports models; this step has its own timeout.
-        seconds = self._job_seconds if self._is_started else START_SECONDS
+        # Before its first job, a new process imports modules and loads the model, which may take as
+        # long as a job.
+        seconds = self._job_seconds + (0.0 if self._is_started else START_SECONDS)
         ends_at, is_running = monotonic() + seconds, False
         try:
             # Reading the pipe blocks if the process hangs, and fails when the process is killed.
@@ -141,77 +133,61 @@ class WriterProcess:
     def _replace(self) -> None:
         """Kill the writer process and start a new one."""
         with self._process_lock:
-            self._kill()
+            self._process.kill()
             self._pipe.close()
-            self._reap(0.0)
+            self._process.wait()
             if self._is_closing:
                 message = "The service is being stopped, and the change did not end in time."
                 raise HttpError(503, "stopping", message, _AFTER_A_STOP)
-            self._pipe, theirs = Pipe()
-            # Start a new interpreter: this process now has threads, so forking is not safe.
-            code = f"from {__name__} import main; main()"
-            os.set_inheritable(theirs.fileno(), True)
-            command = [sys.executable, "-c", code, str(self._place), str(theirs.fileno())]
-            self._process = os.posix_spawn(sys.executable, command, os.environ)
-            self._is_started = False
-            theirs.close()
+            self._start()
+
+    def _start(self) -> None:
+        self._pipe, theirs = Pipe()
+        self._is_started = False
+        # The process finds the same modules as this one. It has its own process group, so that
+        # Ctrl-C reaches this process only.
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
+        command = [sys.executable, "-P", "-c", code, str(self._place), str(theirs.fileno())]
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], process_group=0
+            )
 
     @contextmanager
     def _killed_after(self, seconds: float) -> Iterator[None]:
-        timer = Timer(seconds, self._kill)
+        timer = Timer(seconds, self._process.kill)
         timer.daemon = True
         timer.start()
         try:
             yield
         finally:
             timer.cancel()
-            # Wait until another thread has finished killing the process: after it ended, its ID may
-            # be used again.
-            timer.join()
-
-    def _kill(self) -> None:
-        if self._process is not None:
-            os.kill(self._process, signal.SIGKILL)
-
-    def _reap(self, seconds: float) -> None:
-        """Wait until the process ends; kill it after a timeout."""
-        if self._process is None:
-            return
-        ends_at = monotonic() + seconds
-        while os.waitpid(self._process, os.WNOHANG)[0] == 0:
-            if monotonic() >= ends_at:
-                self._kill()
-                os.waitpid(self._process, 0)
-                break
-            sleep(0.01)
-        self._process = None
 
 
 def main() -> None:
-    """Run a replacement writer process; its arguments are a folder and a file descriptor."""
+    """Run the jobs of a writer process; its arguments are a folder and a file descriptor."""
     from logging.config import dictConfig
 
     from nodegraft.service.observability import LOGGING
 
     dictConfig(LOGGING)
     place, descriptor = sys.argv[-2:]
-    _run_jobs(Path(place), Connection(int(descriptor)), is_replacement=True)
+    _run_jobs(Path(place), Connection(int(descriptor)))
 
 
-def _run_jobs(place: Path, pipe: "Connection[Any, Any]", is_replacement: bool = False) -> NoReturn:
+def _run_jobs(place: Path, pipe: "Connection[Any, Any]") -> NoReturn:
     try:
         # Ignore signals: the serving process stops this process when requests in progress are
         # finished.
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, signal.SIG_IGN)
-        # Close inherited descriptors, in particular the listening socket.
-        os.closerange(3, pipe.fileno())
-        os.closerange(pipe.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         with Store.open(place, background_cards=True) as store:
-            if is_replacement:
-                _load_model(store)
+            is_loaded = False
             while True:
                 job = pipe.recv()
+                if not is_loaded:
+                    _load_model(store)
+                    is_loaded = True
                 pipe.send(STARTED)
                 outcome, is_exhausted = _outcome(job, store)
                 pipe.send(outcome)

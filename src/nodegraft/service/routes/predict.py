@@ -10,7 +10,6 @@ from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from nodegraft.analysis.prediction_table import Predictions as PredictionTable
 from nodegraft.analysis.predictions import Missing, predict_keys, predict_new_rows
 from nodegraft.analysis.results.nodes import (
     Explanation,
@@ -20,6 +19,7 @@ from nodegraft.analysis.results.nodes import (
 )
 from nodegraft.analysis.suggestions import new_classes, suggestions
 from nodegraft.base.errors import DataError
+from nodegraft.base.tabular import Tabular
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key
 from nodegraft.service.auth.limits import MAX_KEYS
@@ -87,7 +87,7 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     else:
         keys = request.keys or []
         if request.missing != "error":
-            _require_key_type(live.state.graph, keys)
+            require_key_type(live.state.graph, keys)
         predictions = predict_keys(
             live.state,
             keys,
@@ -98,8 +98,8 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
         )
     notes = {"sets_note": predictions.sets_note, "rows_note": predictions.rows_note}
     world, vary = {"world": predictions.world}, {"Vary": "Accept"}
-    if _prefers_arrow(http.headers.get("Accept", "")):
-        stream = _stream(predictions, live.fields | world | notes)
+    if prefers_arrow(http.headers.get("Accept", "")):
+        stream = arrow_stream(predictions, live.fields | world | notes)
         return Response(stream, media_type=ARROW, headers=vary)
     # Use plain rows and pydantic's encoder, because objects for each node, or `json`, make large
     # batches slow.
@@ -107,12 +107,12 @@ def predict(request: PredictRequest, live: ReadVersion, service: Served, http: R
     return Response(content, media_type="application/json", headers=vary)
 
 
-def _prefers_arrow(accept: str) -> bool:
+def prefers_arrow(accept: str) -> bool:
     """Return whether a header ``Accept`` names Arrow streams and does not prefer JSON.
 
-    >>> [_prefers_arrow(f"{text}{ARROW}") for text in ("", "*/*, ", "application/json;q=0.5, ")]
+    >>> [prefers_arrow(f"{text}{ARROW}") for text in ("", "*/*, ", "application/json;q=0.5, ")]
     [True, True, True]
-    >>> [_prefers_arrow(ARROW.upper() + text) for text in ("", ";q=0", ";q=0.1, Application/JSON")]
+    >>> [prefers_arrow(ARROW.upper() + text) for text in ("", ";q=0", ";q=0.1, Application/JSON")]
     [True, False, False]
     """
     quality = dict[str, float]()
@@ -123,7 +123,7 @@ def _prefers_arrow(accept: str) -> bool:
     return 0.0 < quality.get(ARROW, 0.0) >= quality.get(next(names, ""), 0.0)
 
 
-def _stream(predictions: PredictionTable, fields: dict[str, Any]) -> bytes:
+def arrow_stream(predictions: Tabular, fields: dict[str, Any]) -> bytes:
     """Return predictions as an Arrow stream."""
     metadata = {"nodegraft": json.dumps(fields)}
     table, sink = predictions.to_arrow().replace_schema_metadata(metadata), pa.BufferOutputStream()
@@ -132,7 +132,7 @@ def _stream(predictions: PredictionTable, fields: dict[str, Any]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _require_key_type(graph: Graph, keys: list[Key]) -> None:
+def require_key_type(graph: Graph, keys: list[Key]) -> None:
     """Refuse a request whose keys all have the wrong type: the caller made a mistake."""
     key_class = str if graph.has_text_keys else int
     if keys and not any(isinstance(key, key_class) for key in keys):

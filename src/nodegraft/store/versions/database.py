@@ -12,12 +12,12 @@ from urllib.parse import quote
 from nodegraft.base.errors import StoreError, StoreUnreachableError
 from nodegraft.base.extras import extra
 from nodegraft.store.versions.row_digests import keep_digests
+from nodegraft.store.versions.sqlite_file import open_existing, require_same_file
 
 with extra("store", package="sqlalchemy", purpose="A store"):
     from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
     from sqlalchemy.exc import (
         ArgumentError,
-        DisconnectionError,
         NoSuchModuleError,
         OperationalError,
         SQLAlchemyError,
@@ -74,7 +74,7 @@ def connect(url: str | URL, create: bool = False) -> Engine:
                 # error of the first connection explains it.
                 with suppress(OSError):
                     Path(file).touch(mode=0o644)
-            options["creator"] = lambda: _open_existing(file)
+            options["creator"] = lambda: open_existing(file)
         engine = create_engine(url, pool_pre_ping=True, connect_args=_timeouts(parsed), **options)
     except (NoSuchModuleError, ImportError) as error:
         raise StoreError(f"The database cannot be reached: {error}") from error
@@ -90,7 +90,7 @@ def connect(url: str | URL, create: bool = False) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         keep_digests(engine)
         if file:
-            event.listen(engine, "checkout", _require_same_file)
+            event.listen(engine, "checkout", require_same_file)
     return engine
 
 
@@ -185,57 +185,11 @@ def _timeouts(url: URL) -> dict[str, Any]:
     return {"connect_timeout": WAIT_SECONDS, "options": f"{options} {waiting}".strip()}
 
 
-class _FileConnection(sqlite3.Connection):
-    """SQLite connection that remembers the path and identity of its file, and closes itself."""
-
-    file: str
-    identity: tuple[int, int]
-
-    def __del__(self) -> None:
-        # Close the connection of a store that nobody closed: every change is committed before it
-        # returns, so nothing is lost. Without this, Python 3.13 would warn.
-        self.close()
-
-
 def _sqlite_file(url: URL) -> str:
     """Return the path of an SQLite database; empty if the database is not a plain file."""
     file = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and file != ":memory:"
     return file if is_file and not file.startswith("file:") else ""
-
-
-def _file_identity(file: str) -> tuple[int, int] | None:
-    """Return device and inode number of a file; None if it cannot be reached."""
-    try:
-        status = Path(file).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _open_existing(file: str) -> sqlite3.Connection:
-    # Read the identity before opening: if the file is replaced in between, the next checkout from
-    # the pool detects it.
-    identity = _file_identity(file)
-    if identity is None:
-        raise StoreUnreachableError(
-            f"{file} was moved or deleted, or cannot be reached: bring it back from a copy."
-        )
-    connection = sqlite3.connect(
-        f"file:{quote(file)}?mode=rw", uri=True, check_same_thread=False, factory=_FileConnection
-    )
-    connection.file, connection.identity = file, identity
-    return connection
-
-
-def _require_same_file(connection: _FileConnection, *_: object) -> None:
-    """Make the pool reconnect if the SQLite file was moved, deleted or replaced.
-
-    An open connection would continue to use the old file: tokens that are revoked in the new file
-    would stay valid, and changes would be lost.
-    """
-    if _file_identity(connection.file) != connection.identity:
-        raise DisconnectionError(f"{connection.file} was moved or replaced.")
 
 
 def _only_readable(file: str) -> bool:
