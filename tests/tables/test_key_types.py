@@ -171,3 +171,8 @@ def test_a_key_of_the_other_type_is_told_which_type_is_meant(
         NodeKeys(keys).rows([asked])
     with pytest.raises(UnknownNodeError, match=types):
         Graph(keys, np.eye(2)).rows_of(np.array([asked]))
+
+
+def test_a_key_that_is_a_list_is_not_called_text() -> None:
+    with pytest.raises(UnknownNodeError, match=r"\[7\] is of type list"):
+        NodeKeys([7, 8]).rows([[7]])  # type: ignore[list-item]

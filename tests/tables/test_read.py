@@ -519,6 +519,13 @@ def test_tables_that_cannot_be_used_say_why(
         read_tables(*files, **{"features": ["price"], **options}, repair=True)
 
 
+@pytest.mark.parametrize("option", ["label", "label_key"])
+def test_a_label_column_that_is_no_name_is_refused(option: str) -> None:
+    options: dict[str, Any] = {option: {"a": 1}}
+    with pytest.raises(ParameterError, match=f"{option} must be text"):
+        read_tables(NODES, EDGES, {"key": ["a"], "label": ["x"]}, **options)
+
+
 def test_keys_of_the_other_type_are_refused(
     parquet: Write, csv: Callable[[str, str], Path]
 ) -> None:

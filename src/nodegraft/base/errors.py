@@ -343,7 +343,8 @@ class UnknownNodeError(NodegraftError):
         other = next((key for key in missing if not isinstance(key, key_class)), None)
         hint = "Node keys are the values of the key column, in the same type (text or integer)."
         if other is not None:
-            kind = "integer" if isinstance(other, Integral) else "text"
+            kind = "integer" if isinstance(other, Integral) else type(other).__name__
+            kind = "text" if isinstance(other, str) else kind
             types = f"The keys of this graph are of type {key_type}"
             hint = f"{types}, and {other!r} is of type {kind}: the two never match."
         super().__init__(

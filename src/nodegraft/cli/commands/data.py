@@ -14,6 +14,7 @@ from nodegraft.analysis.results.label_sets import LabelSetComparison
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import DRY_RUN, new_version, open_store
+from nodegraft.cli.folder import fill_folder
 from nodegraft.cli.inputs import labels_in_table, listed_labels, name_value_pairs
 from nodegraft.cli.options import (
     KEY,
@@ -358,14 +359,8 @@ def _copy_example(folder: Path) -> None:
     from importlib.resources import files
 
     excerpt = files("nodegraft.lab.datasets") / "excerpt"
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ParameterError(f"{folder} is not empty: choose a new or an empty folder.")
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (*(f"{table}.parquet" for table in TABLES), "LICENSE"):
-            (folder / name).write_bytes((excerpt / name).read_bytes())
-    except OSError as error:
-        raise ParameterError(f"{folder} cannot be written: {error}.") from error
+    names = (*(f"{table}.parquet" for table in TABLES), "LICENSE")
+    fill_folder(folder, {name: (excerpt / name).read_bytes() for name in names})
 
 
 COMMANDS = {"example": example, "init": init, "grow": grow, "sync": sync}

@@ -36,6 +36,7 @@ class DatasetInfo(Result):
         dataset: Name of the dataset.
         summary: Short description of the dataset.
         citation: Publication or source of the dataset.
+        licence: Licence of the dataset; empty if it is not known.
         nodes: Number of nodes.
         isolated: Number of nodes without an edge.
         edges: Number of node pairs with an edge; edges of several types between two nodes count
@@ -62,6 +63,7 @@ class DatasetInfo(Result):
     dataset: str
     summary: str
     citation: str
+    licence: str
     nodes: int
     isolated: int
     edges: int

@@ -24,6 +24,7 @@ class AmazonClothing(MatlabDataset):
         "McAuley et al. 2015, Inferring networks of substitutable and complementary products; "
         "few-shot graph of Ding et al. 2020, Graph prototypical networks"
     )
+    site: ClassVar[str] = "https://github.com/Zhen-Tan-dmml/GFCIL"
     folders: ClassVar[tuple[str, ...]] = ("amazon-clothing", "amazon-clothing-public")
     required_files: ClassVar[tuple[str, ...]] = (
         "Amazon_clothing_network",

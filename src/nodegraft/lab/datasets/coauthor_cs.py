@@ -25,6 +25,7 @@ class CoauthorCS(Dataset):
         "Shchur et al. 2018, Pitfalls of graph neural network evaluation, "
         "https://arxiv.org/abs/1811.05868"
     )
+    site: ClassVar[str] = "https://github.com/EdisonLeeeee/GraphData"
     folders: ClassVar[tuple[str, ...]] = ("coauthor-cs",)
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, LABELS, EDGES, ATTRIBUTES, TERMS)
 

@@ -21,6 +21,7 @@ class Dblp(MatlabDataset):
         "Tang et al. 2008, ArnetMiner; few-shot graph of Ding et al. 2020, Graph prototypical "
         "networks"
     )
+    site: ClassVar[str] = "https://www.aminer.org/citation"
     folders: ClassVar[tuple[str, ...]] = ("dblp",)
     required_files: ClassVar[tuple[str, ...]] = ("dblp_network", "dblp_test.mat")
     optional_files: ClassVar[tuple[str, ...]] = ("dblp_train.mat",)

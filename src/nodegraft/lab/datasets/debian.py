@@ -42,6 +42,7 @@ class Debian(Dataset):
     name: ClassVar[str] = "debian"
     summary: ClassVar[str] = "binary packages joined by dependencies; classes are topic sections"
     citation: ClassVar[str] = "Debian 12 bookworm, package index of 11 July 2026, main, amd64"
+    site: ClassVar[str] = "https://www.debian.org"
     folders: ClassVar[tuple[str, ...]] = ("debian-packages",)
     required_files: ClassVar[tuple[str, ...]] = (PACKAGES, TRANSLATION)
     without: ClassVar[tuple[str, ...]] = (

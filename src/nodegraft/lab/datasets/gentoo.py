@@ -43,6 +43,8 @@ class Gentoo(Dataset):
     name: ClassVar[str] = "gentoo"
     summary: ClassVar[str] = "source packages joined by dependencies, hubs cut; many small classes"
     citation: ClassVar[str] = "Gentoo Foundation, package tree of 11 August 2015 (GPL-2)"
+    licence: ClassVar[str] = "GPL-2.0"
+    site: ClassVar[str] = "https://github.com/gentoo/gentoo-portage-rsync-mirror"
     folders: ClassVar[tuple[str, ...]] = ("gentoo-packages",)
     required_files: ClassVar[tuple[str, ...]] = (CACHE, LONG)
 

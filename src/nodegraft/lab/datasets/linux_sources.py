@@ -35,6 +35,8 @@ class LinuxSources(Dataset):
     name: ClassVar[str] = "linux-sources"
     summary: ClassVar[str] = "kernel files joined by use; classes are subsystems (held out)"
     citation: ClassVar[str] = "Linux 6.1, Debian package linux-source-6.1 6.1.190-1 (GPL-2)"
+    licence: ClassVar[str] = "GPL-2.0 with the system-call note"
+    site: ClassVar[str] = "https://www.kernel.org"
     folders: ClassVar[tuple[str, ...]] = ("linux-sources",)
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES, TERMS)
 

@@ -29,6 +29,8 @@ class Metamath(Dataset):
     name: ClassVar[str] = "metamath-theorems"
     summary: ClassVar[str] = "theorems joined by proofs; classes are chapters (held out)"
     citation: ClassVar[str] = "Metamath, set.mm of 28 December 2020 (public domain)"
+    licence: ClassVar[str] = "CC0-1.0"
+    site: ClassVar[str] = "https://us.metamath.org"
     folders: ClassVar[tuple[str, ...]] = ("metamath-theorems",)
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 

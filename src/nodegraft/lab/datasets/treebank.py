@@ -42,6 +42,8 @@ class Treebank(Dataset):
     citation: ClassVar[str] = (
         "Zeldes 2017, The GUM corpus, Language Resources and Evaluation 51(3); 108 documents"
     )
+    licence: ClassVar[str] = "CC-BY-SA-4.0 as a whole; each document has its own"
+    site: ClassVar[str] = "https://github.com/amir-zeldes/gum"
     folders: ClassVar[tuple[str, ...]] = ("treebank-roles",)
     required_files: ClassVar[tuple[str, ...]] = (CLASSES, NODES, EDGES)
 

@@ -32,6 +32,8 @@ class WordNet(Dataset):
     name: ClassVar[str] = "wordnet"
     summary: ClassVar[str] = "meanings of nouns and verbs and their relations; very uneven classes"
     citation: ClassVar[str] = "Princeton University, WordNet 3.0"
+    licence: ClassVar[str] = "WordNet 3.0 licence"
+    site: ClassVar[str] = "https://wordnet.princeton.edu"
     folders: ClassVar[tuple[str, ...]] = ("wordnet",)
     required_files: ClassVar[tuple[str, ...]] = (*FILES.values(), NAMES)
 

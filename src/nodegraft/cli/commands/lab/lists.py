@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from nodegraft.cli.folder import fill_folder
 from nodegraft.cli.inputs import name_value_pairs
 from nodegraft.cli.options import DataRoot, DatasetSettings
 from nodegraft.cli.output import Output, command
@@ -27,11 +28,16 @@ def info(
     terminal: Terminal,
     data: DataRoot = None,
     dataset_settings: DatasetSettings = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(help="New folder for a dataset card: README.md and croissant.json."),
+    ] = None,
 ) -> Output[DatasetInfo]:
     """Read a dataset and describe it."""
     from nodegraft.base.parameters.build import parse
     from nodegraft.graph.statistics import QUANTILES, describe
     from nodegraft.lab.datasets.templates.dataset import REGISTRY
+    from nodegraft.lab.datasets.templates.dataset_card import UNKNOWN_LICENCE, dataset_card
 
     dataset = parse(REGISTRY.get(name), name_value_pairs(dataset_settings))
     terminal.stage(f"reading {name}")
@@ -41,6 +47,7 @@ def info(
     text: list[RenderableType] = [
         Text.assemble((name, "bold"), f": {dataset.summary}"),
         f"from: {dataset.citation}",
+        f"licence: {dataset.licence or UNKNOWN_LICENCE}",
         statistics_table(numbers, QUANTILES),
     ]
     if len(numbers.kinds) > 1:
@@ -53,6 +60,7 @@ def info(
         dataset=name,
         summary=dataset.summary,
         citation=dataset.citation,
+        licence=dataset.licence,
         **fields,
         degree_quantiles=dict(zip(map(str, QUANTILES), quantiles, strict=True)),
         edge_types=[EdgeType(**kind) for kind in kinds],
@@ -60,6 +68,10 @@ def info(
         content_hash=loaded.content_hash,
         notes=list(loaded.notes),
     )
+    if card is not None:
+        files = dataset.locate(data) if dataset.required_files else {}
+        fill_folder(card, dataset_card(type(dataset), loaded, numbers, files))
+        text.append(f"Dataset card: {card}")
     return Output(value, tuple(text))
 
 

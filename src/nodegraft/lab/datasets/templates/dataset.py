@@ -108,6 +108,10 @@ class Dataset(ABC):
     """Description of the dataset in one line."""
     citation: ClassVar[str] = ""
     """Publication or site from which the dataset comes."""
+    licence: ClassVar[str] = ""
+    """Licence of the raw files, as their publisher states it; empty if it is not known."""
+    site: ClassVar[str] = ""
+    """Web address of the publisher; needed if ``citation`` has none."""
     fetch: ClassVar[str] = ""
     """How to get the raw files, in the data folder; shown if they are missing."""
     folders: ClassVar[tuple[str, ...]] = ()
