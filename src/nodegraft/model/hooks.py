@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -127,6 +128,8 @@ class Hooks(ABC):
     """Whether the method is an upper reference, which trains on most nodes of new classes."""
     reversible: ClassVar[bool] = False
     """Whether removing added classes restores the state from before they were added."""
+    has_checkpoints: ClassVar[bool] = False
+    """Whether ``fit`` can write checkpoints, and resume from them."""
     block_rows: ClassVar[int] = 65_536
     """Number of nodes that are scored at once."""
 
@@ -317,3 +320,8 @@ class Hooks(ABC):
     def listener(self) -> Listener:
         """Listener that receives the progress events of hooks."""
         return self.__dict__.get("_listener", SILENT)  # type: ignore[no-any-return]
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """File for checkpoints of a training in progress; None if it writes none."""
+        return self.__dict__.get("_checkpoint")

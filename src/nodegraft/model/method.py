@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -62,7 +63,12 @@ class Method(Stateful):
     # The following methods change the model.
 
     def fit(
-        self, graph: GraphView, labels: Labels | Curriculum, *, listener: Listener = SILENT
+        self,
+        graph: GraphView,
+        labels: Labels | Curriculum,
+        *,
+        listener: Listener = SILENT,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit the first classes, replacing all learned state; on an error nothing changes.
 
@@ -71,9 +77,18 @@ class Method(Stateful):
             labels: Class name -> keys of its nodes; or a table or pandas Series, which all methods
                 accept as labels; or a curriculum.
             listener: Receives progress events.
+            checkpoint: File that the state of training is written to every 50 gradient steps. If
+                it exists, training resumes from it, with the result of an uninterrupted fit. Only
+                methods that train a network have checkpoints.
         """
         validate(self)
+        if checkpoint is not None and not self.has_checkpoints:
+            raise ParameterError(
+                f"{self.name} does not train a network, so it has no checkpoints: omit checkpoint."
+            )
         with self._change(listener) as draft:
+            if checkpoint is not None:
+                vars(draft)["_checkpoint"] = Path(checkpoint)
             for name in learned_kinds(type(self)):
                 vars(draft).pop(name, None)
             _check_graph(graph)

@@ -29,7 +29,8 @@ from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import GraphInputs, learned, learned_json, learned_kinds
 from nodegraft.model.prediction_sets import SetCalibration
 
-_OF_A_CHANGE = ("_lock", "_changing", "_listener")
+_OF_HOOKS = ("_listener", "_checkpoint", "_open_checkpoint")
+_OF_A_CHANGE = ("_lock", "_changing", *_OF_HOOKS)
 """Attributes that exist only during a change and are not part of the state."""
 
 
@@ -146,7 +147,8 @@ class Stateful(Hooks):
             vars(self)["_changing"] = True
             try:
                 yield draft
-                vars(draft).pop("_listener", None)
+                for name in _OF_HOOKS:
+                    vars(draft).pop(name, None)
                 draft._check_declared()
                 self.__dict__ = vars(draft)
             finally:

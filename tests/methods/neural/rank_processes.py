@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from socket import socket
+from time import monotonic, sleep
 from typing import Any
 
 import nodegraft
@@ -14,15 +15,27 @@ import nodegraft
 ROOT = Path(__file__).parents[3]
 
 
+def environment() -> dict[str, str]:
+    """The environment of a process that imports nodegraft and its tests."""
+    package = Path(nodegraft.__file__).parents[1]
+    path = os.pathsep.join((str(package), str(ROOT)))
+    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 150) -> None:
+    """Wait until a condition is met; fail after some seconds."""
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end, "it did not happen in time"
+        sleep(0.05)
+
+
 def start(arguments: Sequence[str], ranks: int = 2) -> list["subprocess.Popen[str]"]:
     """Start Python once for each rank, with the environment that torchrun gives to it."""
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    package = Path(nodegraft.__file__).parents[1]
-    common = os.environ | {
-        "PYTHONPATH": os.pathsep.join((str(package), str(ROOT))),
-        "OMP_NUM_THREADS": "1",
+    common = environment() | {
         "TORCHELASTIC_RUN_ID": "test",
         "WORLD_SIZE": str(ranks),
         "MASTER_ADDR": "127.0.0.1",

@@ -1,14 +1,23 @@
 """Data-parallel training: several processes learn what one process learns."""
 
 import json
+import subprocess
 import sys
+from pathlib import Path
+from signal import SIGKILL
 from textwrap import dedent
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.methods.neural.rank_processes import outputs, results, start
+from tests.methods.neural.rank_processes import (
+    environment,
+    outputs,
+    results,
+    start,
+    wait_until,
+)
 from tests.methods.neural.test_sampled_training import TRAINED, taught
 
 SETTINGS: dict[str, Any] = {"batch": 40, "fan_out": 3, "max_epochs": 2, "sessions": 3}
@@ -68,29 +77,74 @@ def test_what_cannot_be_shared_is_refused() -> None:
     assert "were given different parameters: call fit with the same" in unequal
 
 
-def test_the_end_of_a_rank_ends_the_others_with_a_sentence() -> None:
-    code = """
-        import os, signal
-        from nodegraft.base.events import Listener
-        from tests.contract.streams import quick, small_stream
+TRAINING = """
+    import json, os, signal, sys
+    import numpy as np
+    from nodegraft.base.events import Listener
+    from nodegraft.methods.neural import checkpoints
+    from tests.contract.streams import quick, small_stream
 
-        class Death(Listener):
-            def step(self, stage, done, total, **numbers):
-                if done == 3 and os.environ["RANK"] == "1":
-                    os.kill(os.getpid(), signal.SIGKILL)
+    checkpoints.EVERY = 3
+    file, last = sys.argv[1], int(sys.argv[2])
 
+    class Death(Listener):
+        def step(self, stage, done, total, **numbers):
+            if (stage, done) == ("meta-train", last) and os.environ["RANK"] == "1":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def trained(checkpoint):
         stream = small_stream()
-        model = quick("proto-gcn", batch=40, max_epochs=1000, patience=1000)
-        model.fit(stream.session(0).view, stream.curriculum, listener=Death())
-    """
-    processes = start(["-c", dedent(code)])
+        settings = {"batch": 40, "fan_out": 3, "practice_dropout": 0.2}
+        model = quick("hag-meta", episodes=40, **settings)
+        session = stream.session(0)
+        model.fit(session.view, stream.curriculum, listener=Death(), checkpoint=checkpoint)
+        return model.state().arrays
+
+    found = trained(file)
+    expected = trained(None)
+    print(json.dumps([part for part in expected if (expected[part] != found[part]).any()]))
+"""
+
+
+def test_after_the_end_of_a_rank_training_resumes_with_the_same_result(tmp_path: Path) -> None:
+    arguments = ["-c", dedent(TRAINING), str(tmp_path / "training")]
+    processes = start([*arguments, "32"])
     sentence = outputs(processes)[0].splitlines()[-1]
-    assert processes[0].returncode == 1
+    assert [process.returncode for process in processes] == [1, -SIGKILL]
     assert sentence.endswith(
         "Training was interrupted: another training process has ended or has not responded in "
         "time. Start all processes again; with the same checkpoint=… of fit, training resumes at "
         "its last checkpoint."
     )
+    before = (tmp_path / "training").stat().st_mtime_ns
+    assert results([*arguments, "100"]) == [[], []]
+    assert (tmp_path / "training").stat().st_mtime_ns > before
+
+
+@pytest.mark.slow
+def test_after_the_end_of_torchrun_training_resumes_with_the_same_result(tmp_path: Path) -> None:
+    script, file, logs = (tmp_path / name for name in ("train.py", "training", "logs"))
+    script.write_text(dedent(TRAINING))
+    arguments = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    arguments += ["--log-dir", str(logs), "--redirects", "3", str(script), str(file), "100"]
+
+    def launch() -> "subprocess.Popen[str]":
+        return subprocess.Popen([sys.executable, *arguments], env=environment(), text=True)
+
+    launcher = launch()
+    try:
+        wait_until(file.exists)
+        launcher.kill()
+        launcher.wait()
+        ends = "TrainingInterruptedError: Training was interrupted: torchrun, which started this "
+        wait_until(lambda: sum(ends in log.read_text() for log in logs.rglob("stderr.log")) == 2)
+        launcher = launch()
+        assert launcher.wait(150) == 0
+    finally:
+        launcher.kill()
+        launcher.wait()
+    printed = [log.read_text().splitlines()[-1:] for log in logs.rglob("stdout.log")]
+    assert sorted(printed) == [[], [], ["[]"], ["[]"]]
 
 
 if __name__ == "__main__":

@@ -104,18 +104,35 @@ def average_gradients(weights: Iterable[nn.Parameter], view: GraphView) -> None:
             gradient.copy_(part.view_as(gradient))
 
 
-def of_first_rank(numbers: Iterable[float], view: GraphView) -> list[float]:
-    """Return the numbers of the first rank, so that all ranks decide alike on unlike processors.
+def from_first_rank(values: Iterable[Any], view: GraphView) -> list[Any]:
+    """Return the values of the first rank.
+
+    With its accuracies all ranks decide alike, even if their processors round differently.
 
     Args:
-        numbers: Numbers such as a held-out accuracy.
-        view: View of the training; its own numbers are returned if no other rank shares it.
+        values: Values of this rank, which are returned if no other rank shares the view.
+        view: View of the training.
     """
-    values = list(numbers)
+    received = list(values)
     if is_shared(view):
         with _readable_errors():
-            dist.broadcast_object_list(values, src=0)
-    return values
+            dist.broadcast_object_list(received, src=0)
+    return received
+
+
+def gather_objects(value: Any, view: GraphView) -> list[Any]:
+    """Return the value of each rank, in the order of ranks.
+
+    Args:
+        value: Value of this rank.
+        view: View of the training.
+    """
+    gathered = [value]
+    if is_shared(view):
+        gathered *= view.world_size
+        with _readable_errors():
+            dist.all_gather_object(gathered, value)
+    return gathered
 
 
 def _sum(values: Tensor) -> None:
@@ -126,14 +143,19 @@ def _sum(values: Tensor) -> None:
 @contextmanager
 def _readable_errors() -> Iterator[None]:
     """Raise TrainingInterruptedError if another rank, or the launcher, has ended."""
-    if dist.is_torchelastic_launched() and os.getppid() != _LAUNCHER:
-        raise TrainingInterruptedError("torchrun, which started this process, has ended")
+    _require_launcher()
     try:
         yield
     except RuntimeError as error:
+        _require_launcher()
         raise TrainingInterruptedError(
             "another training process has ended or has not responded in time"
         ) from error
+
+
+def _require_launcher() -> None:
+    if dist.is_torchelastic_launched() and os.getppid() != _LAUNCHER:
+        raise TrainingInterruptedError("torchrun, which started this process, has ended")
 
 
 def require_same_inputs(inputs: Mapping[str, str], view: GraphView) -> None:
@@ -143,14 +165,11 @@ def require_same_inputs(inputs: Mapping[str, str], view: GraphView) -> None:
         inputs: Name of an input, such as "labels" -> its hash.
         view: View of the training.
     """
-    if is_shared(view):
-        of_all: list[Any] = [None] * view.world_size
-        with _readable_errors():
-            dist.all_gather_object(of_all, dict(inputs))
-        different = [name for name in inputs if len({other[name] for other in of_all}) > 1]
-        if different:
-            raise ParameterError(
-                f"The {view.world_size} training processes were given different "
-                f"{' and '.join(different)}: call fit with the same graph, labels and parameters "
-                "in each."
-            )
+    of_all = gather_objects(dict(inputs), view)
+    different = [name for name in inputs if len({other[name] for other in of_all}) > 1]
+    if different:
+        raise ParameterError(
+            f"The {len(of_all)} training processes were given different "
+            f"{' and '.join(different)}: call fit with the same graph, labels and parameters in "
+            "each."
+        )

@@ -19,11 +19,18 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.batches import at_step, embed_in_batches
+from nodegraft.methods.neural.checkpoints import (
+    Snapshot,
+    TrainingCheckpoint,
+    named,
+    optimiser_tensors,
+    restore_optimiser,
+)
 from nodegraft.methods.neural.device import CPU, device_of, placed, to_tensor
 from nodegraft.methods.neural.encoders import Encoder, embed_rows
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.losses import adam, balanced_cross_entropy
-from nodegraft.methods.neural.ranks import average_gradients, of_first_rank
+from nodegraft.methods.neural.ranks import average_gradients, from_first_rank
 from nodegraft.model.best_classes import recalls
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.episode import Episode
@@ -31,6 +38,9 @@ from nodegraft.streams.session import Session, Sessions
 
 HEAD = "head"
 """Name of the classifier's weights in a dictionary that also has the encoder's weights."""
+
+PRETRAIN, META_TRAIN = "pretrain", "meta-train"
+"""Names of the stages of training, in progress events and in checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,47 +83,65 @@ class Pretraining:
         curriculum: Curriculum,
         seeds: Seeds,
         listener: Listener = SILENT,
+        checkpoint: TrainingCheckpoint | None = None,
     ) -> Tensor:
         """Train the encoder in place, with early stopping on held-out nodes of the base classes.
 
         Args:
             curriculum: Labels of the known classes. If none are held out, some are set aside.
             seeds: Seeds of the classifier's initial weights, dropout, and the labels set aside.
+            checkpoint: Checkpoint to resume from and to write; None for neither.
 
         Returns:
             Weights of the trained classifier, one row per base class.
         """
         train, held_out = curriculum.for_early_stopping(seeds)
         with placed(encoder, self.device):
-            best_state = self._best_state(encoder, view, train, held_out, seeds, listener)
+            kind = SampledTrainer if isinstance(view, SampledView) else FullBatchTrainer
+            trainer = kind(self, encoder, view, train, seeds)
+            evaluated = held_out if held_out.num_nodes else train
+            file = checkpoint or TrainingCheckpoint(None, {}, view)
+            best_state = self._best_state(trainer, evaluated, listener, file)
             encoder.load_state_dict({name: best_state[name] for name in encoder.state_dict()})
         return best_state[HEAD].to(device_of(encoder))
 
     def _best_state(
         self,
-        encoder: Encoder,
-        view: GraphView,
-        train: NodeLabels,
-        held_out: NodeLabels,
-        seeds: Seeds,
+        trainer: "FullBatchTrainer",
+        evaluated: NodeLabels,
         listener: Listener,
+        checkpoint: TrainingCheckpoint,
     ) -> dict[str, Tensor]:
-        kind = SampledTrainer if isinstance(view, SampledView) else FullBatchTrainer
-        trainer = kind(self, encoder, view, train, seeds)
-        evaluated = held_out if held_out.num_nodes else train
-        best, best_state = (-1.0, 0.0), trainer.state()
+        best, best_state = [-1.0, 0.0], trainer.state()
         lowest_loss, waited = float("inf"), 0
-        for epoch in range(1, self.max_epochs + 1):
-            loss = trainer.step()
-            accuracy, held_out_loss = of_first_rank(trainer.evaluate(evaluated), view)
-            listener.step("pretrain", epoch, self.max_epochs, loss=loss, held_out=accuracy)
+        saved = checkpoint.resume(PRETRAIN, trainer.generator)
+        if saved is not None:
+            best_state = saved.part("best")
+            if saved.numbers["finished"]:
+                return best_state
+            trainer.restore(saved)
+            best, lowest_loss, waited = (
+                saved.numbers[name] for name in ("best", "lowest_loss", "waited")
+            )
+
+        def write_checkpoint() -> None:
+            numbers = {"best": best, "lowest_loss": lowest_loss, "waited": waited}
+            checkpoint.after_step(
+                PRETRAIN, lambda: trainer.snapshot(best_state, numbers), trainer.generator
+            )
+
+        for epoch in range(max(trainer.epoch, 1), self.max_epochs + 1):
+            loss = trainer.step(write_checkpoint)
+            accuracy, held_out_loss = from_first_rank(trainer.evaluate(evaluated), trainer.view)
+            listener.step(PRETRAIN, epoch, self.max_epochs, loss=loss, held_out=accuracy)
             waited = 0 if accuracy > best[0] or held_out_loss < lowest_loss else waited + 1
             lowest_loss = min(lowest_loss, held_out_loss)
-            if (accuracy, -held_out_loss) > best:
-                best = (accuracy, -held_out_loss)
+            if [accuracy, -held_out_loss] > best:
+                best = [accuracy, -held_out_loss]
                 best_state = trainer.state()
             if waited > self.patience:
                 break
+        checkpoint.write(PRETRAIN, Snapshot(named("best", best_state), {"finished": True}))
         return best_state
 
 
@@ -143,6 +171,7 @@ class FullBatchTrainer:
         nn.init.xavier_uniform_(head, generator=seeds.torch_generator("head"))
         self.head = nn.Parameter(head.to(self.device))
         self.seeds, self.generator = seeds, seeds.generator("dropout")
+        self.epoch, self.steps, self.total_loss = 0, 0, 0.0
         self.prepare(train)
         self.loss = balanced_cross_entropy if settings.balanced else F.cross_entropy
         self.optimiser = adam(
@@ -167,10 +196,51 @@ class FullBatchTrainer:
         weights = {**self.encoder.state_dict(), HEAD: self.head.detach()}
         return {name: value.clone() for name, value in weights.items()}
 
-    def step(self) -> float:
-        """Take one gradient step, and return the loss before the step."""
-        positions, targets = self.train
-        return self.step_on(self.embed(self.neighbourhood, positions), targets)
+    def snapshot(self, best_state: dict[str, Tensor], numbers: dict[str, Any]) -> Snapshot:
+        """Return all that training needs to resume after the last gradient step.
+
+        Args:
+            best_state: Weights of the best epoch so far, as :meth:`state` returns them.
+            numbers: What the caller needs to resume, as JSON.
+        """
+        tensors = named("weights", self.state()) | named("best", best_state)
+        counters = {"epoch": self.epoch, "steps": self.steps, "total_loss": self.total_loss}
+        return Snapshot(
+            tensors | named("optimiser", optimiser_tensors(self.optimiser)),
+            {"finished": False, **counters, **numbers},
+        )
+
+    @torch.no_grad()
+    def restore(self, saved: Snapshot) -> None:
+        """Resume after the gradient step at which a snapshot was taken."""
+        weights = saved.part("weights")
+        self.head.copy_(weights.pop(HEAD))
+        self.encoder.load_state_dict(weights)
+        restore_optimiser(self.optimiser, saved.part("optimiser"))
+        self.epoch, self.steps = saved.numbers["epoch"], saved.numbers["steps"]
+        self.total_loss = saved.numbers["total_loss"]
+
+    def step(self, after_step: Callable[[], None] = lambda: None) -> float:
+        """Take a gradient step on all labels, and return the loss before the step.
+
+        Args:
+            after_step: Function to call after the gradient step.
+        """
+        if not self.steps:
+            self.epoch += 1
+            positions, targets = self.train
+            loss = self.step_on(self.embed(self.neighbourhood, positions), targets)
+            self._count_step(loss, after_step)
+        return self._end_epoch(1)
+
+    def _count_step(self, loss: float, after_step: Callable[[], None]) -> None:
+        self.steps, self.total_loss = self.steps + 1, self.total_loss + loss
+        after_step()
+
+    def _end_epoch(self, count: int) -> float:
+        mean = self.total_loss / count
+        self.steps, self.total_loss = 0, 0.0
+        return mean
 
     def embed(self, neighbourhood: Neighbourhood, positions: Tensor) -> Tensor:
         """Return embeddings of some labelled nodes, with dropout.
@@ -213,21 +283,25 @@ class SampledTrainer(FullBatchTrainer):
     view: SampledView
 
     def prepare(self, train: NodeLabels) -> None:
-        """Store the labels and the random generator of their order."""
+        """Store the labels as arrays."""
         self.rows, self.targets = train.rows(), train.targets(self.classes)
-        self.epoch = 0
 
-    def step(self) -> float:
-        """Take a gradient step on each batch, and return the mean loss before the steps."""
-        self.epoch += 1
-        view, total = self.view.at(self.epoch), 0.0
+    def step(self, after_step: Callable[[], None] = lambda: None) -> float:
+        """Take a gradient step on each batch, and return the mean loss before the steps.
+
+        Args:
+            after_step: Function to call after each gradient step.
+        """
+        if not self.steps:
+            self.epoch += 1
+        view = self.view.at(self.epoch)
         order = self.seeds.generator("batches", str(self.epoch)).permutation(self.rows.size)
-        for part in view.batches(order):
+        for part in islice(view.batches(order), self.steps, None):
             some = np.sort(part)
             targets = to_tensor(self.targets[some], self.device)
             embeddings = embed_in_batches(view, self.rows[some], partial(self._embed_rows, view))
-            total += self.step_on(embeddings, targets) * some.size
-        return total / self.rows.size
+            self._count_step(self.step_on(embeddings, targets) * some.size, after_step)
+        return self._end_epoch(self.rows.size)
 
     def _embed_rows(self, view: SampledView, rows: NDArray[np.int64]) -> Tensor:
         neighbourhood, places = view.around(rows, self.encoder.hops)
@@ -286,6 +360,7 @@ class MetaTraining:
         episodes: Iterator[Episode],
         rehearsal: Sessions | None = None,
         listener: Listener = SILENT,
+        checkpoint: TrainingCheckpoint | None = None,
     ) -> None:
         """Train the network in place.
 
@@ -293,9 +368,11 @@ class MetaTraining:
             episodes: Training episodes; episodes without queries are skipped.
             rehearsal: Sessions that add the validation classes; None without such classes.
             listener: Listener that receives progress events, with the metrics of the last check.
+            checkpoint: Checkpoint to resume from and to write; None for neither.
         """
+        file = checkpoint or TrainingCheckpoint(None, {}, view)
         with placed(network, self.device):
-            self._train(network, view, episodes, rehearsal, listener)
+            self._train(network, view, episodes, rehearsal, listener, file)
 
     def _train(
         self,
@@ -304,6 +381,7 @@ class MetaTraining:
         episodes: Iterator[Episode],
         rehearsal: Sessions | None,
         listener: Listener,
+        checkpoint: TrainingCheckpoint,
     ) -> None:
         optimiser = self.optimiser(network)
         rehearse = self.rehearse or rehearsal_accuracy
@@ -312,7 +390,28 @@ class MetaTraining:
             sessions = [replace(part, view=view.sampling(part.view)) for part in sessions]
         best, best_state, waited = -1.0, network.state_dict(), 0
         metrics: dict[str, float] = {}
-        for number, episode in enumerate(islice(episodes, self.episodes), start=1):
+        first = 0
+        saved = checkpoint.resume(META_TRAIN, network.noise)
+        if saved is not None:
+            network.load_state_dict(saved.part("weights"))
+            if saved.numbers["finished"]:
+                return
+            restore_optimiser(optimiser, saved.part("optimiser"))
+            best_state = saved.part("best") or best_state
+            first, best, waited, metrics = (
+                saved.numbers[name] for name in ("episodes", "best", "waited", "metrics")
+            )
+
+        def snapshot() -> Snapshot:
+            numbers = {"episodes": number, "best": best, "waited": waited, "metrics": metrics}
+            tensors = named("weights", network.state_dict())
+            tensors |= named("optimiser", optimiser_tensors(optimiser))
+            # Before the first rehearsal, the best weights are the current weights.
+            tensors |= named("best", best_state) if best >= 0 else {}
+            return Snapshot(tensors, {"finished": False, **numbers})
+
+        # Episodes before the checkpoint are drawn again, which restores their random generator.
+        for number, episode in enumerate(islice(episodes, first, self.episodes), start=first + 1):
             if not episode.query.num_nodes:
                 # If every class has a single node, the episode has no queries.
                 continue
@@ -324,7 +423,7 @@ class MetaTraining:
             if number % self.check_every == 0:
                 metrics = outcome.metrics()
             if sessions and number % self.check_every == 0:
-                (accuracy,) = of_first_rank((rehearse(network, sessions),), view)
+                (accuracy,) = from_first_rank((rehearse(network, sessions),), view)
                 metrics["validation"] = accuracy
                 waited = 0 if accuracy > best else waited + 1
                 if accuracy > best:
@@ -332,11 +431,14 @@ class MetaTraining:
                     best_state = {
                         name: value.clone() for name, value in network.state_dict().items()
                     }
-            listener.step("meta-train", number, self.episodes, loss=outcome.loss.item(), **metrics)
+            listener.step(META_TRAIN, number, self.episodes, loss=outcome.loss.item(), **metrics)
             if waited > self.patience:
                 break
+            checkpoint.after_step(META_TRAIN, snapshot, network.noise)
         if sessions:
             network.load_state_dict(best_state)
+        final = named("weights", network.state_dict())
+        checkpoint.write(META_TRAIN, Snapshot(final, {"finished": True}))
 
     def optimiser(self, network: Learner[Any]) -> torch.optim.Adam:
         """Return the optimiser, with weight decay for all but the ``undecayed`` weights."""

@@ -84,7 +84,8 @@ class Episodic(Pretrained, Method, Generic[Network]):
         network = self.new_network(encoder)
         train = self.training(self.episodes)
         own, practice = self.for_training(view), self.practice(curriculum)
-        train(network, own, practice, curriculum.rehearsal, self.listener)
+        checkpoint = self._training_checkpoint
+        train(network, own, practice, curriculum.rehearsal, self.listener, checkpoint)
         self.network_ = network.state_dict()
         return network
 

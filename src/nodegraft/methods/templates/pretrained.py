@@ -28,6 +28,7 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.batches import Batch, sampled
+from nodegraft.methods.neural.checkpoints import TrainingCheckpoint
 from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.ranks import join_ranks, require_same_inputs
@@ -79,6 +80,8 @@ class Pretrained(Hooks):
     fan_out: FanOut = 10
     """Number of neighbours of a node that are sampled at each hop, if training is sampled; -1 for
     all neighbours."""
+
+    has_checkpoints: ClassVar[bool] = True
 
     data_parallel: ClassVar[bool] = True
     """Whether several processes can train the method together (:mod:`.neural.ranks`)."""
@@ -156,8 +159,16 @@ class Pretrained(Hooks):
             rarity = torch.from_numpy(column_rarity(view))
             encoder.column_weights = rarity / rarity.mean()
         own = self.for_training(view)
-        require_same_inputs(self._training_inputs(view, curriculum), own)
-        return self.pretraining(encoder, own, curriculum, self.seeds, self.listener)
+        inputs = self._training_inputs(view, curriculum)
+        require_same_inputs(inputs, own)
+        checkpoint = TrainingCheckpoint(self.checkpoint, inputs, own)
+        vars(self)["_open_checkpoint"] = checkpoint
+        return self.pretraining(encoder, own, curriculum, self.seeds, self.listener, checkpoint)
+
+    @property
+    def _training_checkpoint(self) -> TrainingCheckpoint | None:
+        """Checkpoint that pre-training has opened, for later stages of the same fit."""
+        return vars(self).get("_open_checkpoint")
 
     def _training_inputs(self, view: GraphView, curriculum: Curriculum) -> dict[str, str]:
         """Return a hash of the graph (of some labelled nodes only), the labels and the parameters.

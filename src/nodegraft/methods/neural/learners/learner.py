@@ -37,6 +37,9 @@ class Learner(nn.Module, Generic[Memory]):
         encoder: Encoder of the nodes; it is trained with the network.
     """
 
+    noise: np.random.Generator | None = None
+    """Random generator of the dropout in episodes; None if the network draws nothing."""
+
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder = encoder

@@ -106,7 +106,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
         )
         if encoder.column_weights is not None:
             self.node_attention.layers.column_weights = encoder.column_weights.clone()
-        self._noise = np.random.default_rng(generator.initial_seed())
+        self.noise = np.random.default_rng(generator.initial_seed())
 
     def prototypes(self, view: GraphView, support: NodeLabels, few_shot: bool) -> Tensor:
         """Return the prototype of each class: an attention-weighted or plain mean."""
@@ -170,7 +170,7 @@ class WeightedPrototypeLearner(PrototypeLearner):
 
         def embed(rows: NDArray[np.int64]) -> Tensor:
             neighbourhood, inside = view.around(rows, self.encoder.hops)
-            embeddings = self.encoder(neighbourhood, dropout, self._noise)
+            embeddings = self.encoder(neighbourhood, dropout, self.noise)
             places = to_tensor(inside, embeddings.device)
             raw = self.node_attention(neighbourhood) if any(attended) else embeddings[:, 0]
             return torch.column_stack((raw[places], embeddings[places]))
