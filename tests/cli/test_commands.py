@@ -179,6 +179,28 @@ def test_help_needs_no_torch() -> None:
         assert done.returncode == 0, done.stderr
 
 
+def test_a_store_of_graft_needs_no_torch(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "shop", method="graft")
+    store.close()
+    name, keys = next(iter(new.items()))
+    nodes = ",".join(map(str, keys))
+    program = (
+        "import sys\n"
+        "sys.modules['torch'] = None\n"  # An import of torch fails.
+        "from nodegraft.cli.entry import main\n"
+        "main()"
+    )
+    shop = str(tmp_path / "shop")
+    for arguments in (
+        ["predict", shop, "--nodes", "1,2"],
+        ["add", shop, "--class", name, "--nodes", nodes, "--promote"],
+        ["suggest", shop],
+    ):
+        command = [sys.executable, "-c", program, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
 def test_check_holds_a_method_against_the_contract() -> None:
     done = invoke("lab", "check", "text-only", "--nodes", "200")
     assert done.exit_code == 0, done.stderr
