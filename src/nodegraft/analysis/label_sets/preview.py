@@ -6,7 +6,6 @@ import numpy as np
 
 from nodegraft.analysis.label_sets.state import LabelSetState
 from nodegraft.analysis.results.label_sets import ClassEffect
-from nodegraft.analysis.snapshot import SAMPLE
 from nodegraft.base.tabular import Records
 
 
@@ -16,6 +15,9 @@ class SetPreview:
 
     compared: int
     """Number of nodes that were predicted before and after: all nodes, or a sample."""
+
+    nodes: int
+    """Number of nodes of the graph before the change that can have classes."""
 
     changed: int
     """Number of compared nodes whose set of predicted classes changes."""
@@ -44,15 +46,14 @@ def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
         before: Earlier version.
         after: Later version.
     """
-    graph = before.graph
-    keys = graph.keys_of(graph.sampled(SAMPLE, graph.rows[:0]))
-    old, new = (state.predict_keys(keys, 0).is_predicted for state in (before, after))
-    none = np.zeros(len(keys), dtype=bool)
+    old = before.sample
+    new = after.sample if after.graph is before.graph else after.predicted(old.keys)
+    none = np.zeros(len(old.keys), dtype=bool)
     is_changed, effects = none.copy(), Records[ClassEffect]()
     for name in dict.fromkeys((*before.labels, *after.labels)):
         was, is_now = (
-            predicted[:, state.model.classes_.index(name)] if name in state.labels else none
-            for state, predicted in ((before, old), (after, new))
+            part.is_predicted[:, part.names.index(name)] if name in part.names else none
+            for part in (old, new)
         )
         own = after.labels.keyed.get(name, ())
         effect = ClassEffect(
@@ -66,4 +67,5 @@ def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
         is_same = name in before.labels and np.array_equal(before.labels[name], own)
         if not is_same or effect.gained or effect.lost:
             effects.append(effect)
-    return SetPreview(len(keys), int(is_changed.sum()), effects)
+    nodes = before.graph.targets.size
+    return SetPreview(len(old.keys), nodes, int(is_changed.sum()), effects)
