@@ -128,18 +128,38 @@ def test_a_table_of_labels_may_name_a_node_twice(store: str, tmp_path: Path) -> 
     assert {known["name"]: known["labels"] for known in found[3:]} == {"small": 1, "terminal": 2}
 
 
+def test_a_store_grows(store: str, tmp_path: Path) -> None:
+    nodes = write(
+        tmp_path / "more.csv", ("key", "text"), ("pico", "small text editor in a terminal")
+    )
+    arguments = ("grow", store, "--nodes", nodes)
+    assert in_json(*arguments, "--dry-run")["predictions_compared"] == 8
+    assert in_json(*arguments, "--promote")["change"]["detail"]["added"] == 1
+    assert "editor" in invoke("predict", store, "--nodes", "pico")
+
+
 def test_tables_with_several_labels_need_the_option(tables: list[str], tmp_path: Path) -> None:
     error = invoke("init", str(tmp_path / "s"), *tables, "--text", "text", code=2)
     assert "labels of nodes with another class" in error
 
 
 SUPPORTED = {
-    *("add", "classes", "discard", "doctor", "history", "init", "label", "migrate", "predict"),
+    *(
+        "add",
+        "classes",
+        "discard",
+        "doctor",
+        "grow",
+        "history",
+        "init",
+        "label",
+        "migrate",
+        "predict",
+    ),
     *("promote", "prune", "remove", "rollback", "serve", "undo", "unlabel", "verify"),
 }
 NO_STORE = {"example", "build", "propagate"}
 ARGUMENTS = {
-    "grow": ("--nodes", "nodes.csv"),
     "sync": ("--nodes", "nodes.csv"),
     "relabel": TERMINAL,
     "rename": ("game", "games"),

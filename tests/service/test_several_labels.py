@@ -15,7 +15,8 @@ from nodegraft.service.routes.predict import ARROW
 from nodegraft.service.settings import Settings
 from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
-from tests.service.served import asked
+from nodegraft.tables.read import read_tables
+from tests.service.served import EDGES, KEYS, NODES, asked
 from tests.store.test_several_labels import GRAPH, LABELS
 
 NEW = {"action": "add", "classes": {"new": ["n1", "n3", "n5"]}}
@@ -122,7 +123,7 @@ def test_all_other_routes_are_refused_by_name(client: TestClient) -> None:
         *("/livez", "/readyz", "/metrics", "/v1/whoami", "/v1/predict", "/v1/classes"),
         *("/v1/changes", "/v1/versions", "/v1/history", "/v1/versions/{number}:promote"),
         *("/v1/versions/{number}:discard", "/v1/versions/{number}:undo", "/v1/labels"),
-        "/v1/classes/{name}",
+        *("/v1/classes/{name}", "/v1/nodes"),
     }
     refused = 0
     for path, methods in application(Settings(Path("nowhere"))).openapi()["paths"].items():
@@ -149,6 +150,21 @@ def test_shorter_routes_make_the_same_changes(client: TestClient) -> None:
     assert client.delete("/v1/classes/new", params=reasons).status_code == 200
     history = client.get("/v1/history").json()["history"]
     assert [entry["note"] for entry in history] == ["why"] * 3 + [""]
+
+
+def test_nodes_are_added(tmp_path: Path) -> None:
+    graph = read_tables(pa.table(NODES), pa.table(EDGES), text="text", features="price").graph
+    labels = {"worn": ["hats1", "hats2", "shoes1"], "hats": ["hats1", "hats3"]}
+    Store.init(tmp_path / "tags", graph, labels, several_labels=True).close()
+    rows = [{"key": "hats99", "text": "felt brim", "price": 3.0}]
+    new = {"nodes": rows, "edges": [{"source": "hats99", "target": "hats1"}]}
+    with asked(tmp_path / "tags") as client:
+        preview = client.post("/v1/nodes", json=new | {"dry_run": True})
+        assert preview.json()["predictions_compared"] == len(KEYS)
+        made = client.post("/v1/nodes", json=new, params={"promote": True}).json()
+        assert made["change"]["detail"]["added"] == 1
+        (found,) = predicted(client, "hats99")["predictions"]
+        assert found["found"]
 
 
 def test_probes_and_the_page_about_the_routes_work(client: TestClient) -> None:

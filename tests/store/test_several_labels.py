@@ -228,6 +228,8 @@ SUPPORTED = {
         "discard",
         "fit_needed",
         "graph",
+        "grow",
+        "preview_grow",
         "has_several_labels",
     ),
     *("history", "init", "key_column", "label", "labels", "live", "migrate", "newest", "open"),
@@ -260,6 +262,33 @@ def test_versions_are_promoted_pruned_and_searched(store: SeveralLabelsStore) ->
         store.unlabel({"new": ["n5"]})
     assert store.prune(1).versions
     assert newest(store)[0] == (*LABELS, "new")
+
+
+def test_a_store_grows_and_the_growth_is_undone(tmp_path: Path) -> None:
+    nodes = {"key": ["a", "b", "c", "d"], "x": [1.0, 2.0, -1.0, -2.0], "y": [1.0, 1.0, 2.0, 1.0]}
+    edges = {"source": ["a", "c"], "target": ["b", "d"]}
+    graph = ng.read_graph(nodes, edges, features=["x", "y"])
+    labels = {"left": ["a", "b"], "low": ["b", "c"]}
+    new = {"key": ["e"], "x": [1.5], "y": [1.0]}, {"source": ["e"], "target": ["a"]}
+    with ng.Store.init(tmp_path / "s", graph, labels, several_labels=True) as made:
+        store = made
+        assert isinstance(store, SeveralLabelsStore)
+        before = newest(store)[1]
+        preview = store.preview_grow(*new)
+        assert (preview.compared, store.newest) == (4, 1)
+        assert store.grow(*new).detail["added"] == 1
+        larger = store.predict(["e"], version=2)
+        assert larger.probabilities.shape == (1, 2)
+        with pytest.raises(UnknownNodeError):
+            store.predict(["e"], version=1)
+        store.label({"left": ["e"]})
+        with ng.Store.open(store.place) as other:
+            assert isinstance(other, SeveralLabelsStore)
+            assert np.array_equal(newest(other)[1], newest(store)[1])
+        store.undo()
+        assert np.array_equal(store.predict(["e"], version=4).probabilities, larger.probabilities)
+        store.undo(2)
+        assert np.array_equal(newest(store)[1], before)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Body, Request, Response
 from pydantic import Field, TypeAdapter
@@ -29,7 +29,7 @@ from nodegraft.service.dependencies import (
     router,
 )
 from nodegraft.service.live.live import Live
-from nodegraft.service.routes import health, page, predict, versions
+from nodegraft.service.routes import health, nodes, page, predict, versions
 from nodegraft.service.routes.changes import ACTION, Name, Names
 from nodegraft.service.schemas import Keys, LabelChange, Labels, RequestModel
 from nodegraft.store.intent import Intent
@@ -193,6 +193,22 @@ async def remove(name: Name, changes: Changes, note: Note = "", override: Overri
     return await _made(Change("remove", {"names": [name]}), reasons, changes)
 
 
+@TEACH.post(
+    "/nodes",
+    status_code=201,
+    responses={200: {"model": LabelSetComparison, "description": "Dry run: nothing was changed"}},
+)
+async def grow(
+    new: nodes.NewRows, changes: Changes, response: Response
+) -> Changed | LabelSetComparison:
+    """Add nodes and edges. This makes a new version with a larger graph, unless it is a dry run."""
+    tables = nodes.table_of(new.nodes, "nodes"), nodes.table_of(new.edges, "edges")
+    if not new.dry_run:
+        return await changes.response(partial(_grow, *tables), new.note)
+    response.status_code = 200
+    return await changes.service.writer.run(partial(_preview_grow, *tables))
+
+
 async def _made(change: Change, reasons: LabelChange, changes: ChangeMaker) -> Changed:
     return await changes.response(partial(_make, change), reasons.note, reasons.override)
 
@@ -240,6 +256,15 @@ def _make(change: Change, store: Store, intent: Intent) -> Version:
 def _preview(change: Change, store: Store) -> LabelSetComparison:
     own = cast("SeveralLabelsStore", store)
     return LabelSetComparison.of(own.version(), own.preview(change))
+
+
+def _grow(new_nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
+    return store.grow(new_nodes, edges, intent=intent)
+
+
+def _preview_grow(new_nodes: Any, edges: Any, store: Store) -> LabelSetComparison:
+    own = cast("SeveralLabelsStore", store)
+    return LabelSetComparison.of(own.version(), own.preview_grow(new_nodes, edges))
 
 
 def has_several_labels(place: Path) -> bool:

@@ -1,36 +1,29 @@
 """Store whose nodes may have several labels: the methods that it has, and a refusal of others."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodegraft.analysis.label_sets.preview import SetPreview, compare_sets
+from nodegraft.analysis.label_sets.preview import SetPreview
 from nodegraft.analysis.label_sets.state import LabelSetState, SetPredictions
 from nodegraft.analysis.labels.changes import Change
-from nodegraft.analysis.version import StateNames, Version, describe_version
-from nodegraft.base.errors import ParameterError, SeveralLabelsError, StoreError
+from nodegraft.analysis.version import Version, describe_version
+from nodegraft.base.errors import SeveralLabelsError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.tabular import ColumnTable, summary_html
 from nodegraft.graph.keys import Key
 from nodegraft.methods.multi_label.labels import LabelSets
 from nodegraft.store.intent import Intent
+from nodegraft.store.label_set_changes import LabelSetChanges
+from nodegraft.store.parts import NewTables
 from nodegraft.store.store import Store
-from nodegraft.store.undo import Undo
 from nodegraft.store.versions.journal import Journal
-from nodegraft.store.versions.versions import Draft
 
 if TYPE_CHECKING:
     from nodegraft.analysis.predictions import Missing
+    from nodegraft.tables.columns import Source
     from nodegraft.tables.labels import Labels
-
-CHANGES = {
-    "add": ("classes", "force_name"),
-    "label": ("more",),
-    "unlabel": ("labels",),
-    "remove": ("names",),
-}
-"""Supported changes of labels -> their arguments."""
 
 INHERITED = (
     "candidate",
@@ -59,36 +52,6 @@ INHERITED = (
     "waiting",
 )
 """Methods and properties of :class:`Store` that do not depend on how many labels a node has."""
-
-
-class LabelSetChanges(Undo[LabelSets]):
-    """Changes of labels, of which a node may have several."""
-
-    def preview(self, change: Change) -> SetPreview:
-        """Compare the predictions of the newest version with those after a change."""
-        before = self._parts.label_set_state(self._journal.version())
-        return compare_sets(before, _changed(before, change))
-
-    def change(self, change: Change, intent: Intent) -> Version:
-        """Make a version with changed labels."""
-        if intent.override:
-            raise ParameterError(
-                "No quality gate can refuse a change of a store with several labels per node: omit "
-                "override=… (--override)."
-            )
-        parent, last = self._versions.begin(intent)
-        before = self._parts.label_set_state(parent)
-        after = _changed(before, change)
-        draft = Draft(change.action, change.detail, compare_sets(before, after).measures())
-        names = self._parts.states.put(after, parent.texts)
-        return self._versions.add(parent, draft, names, intent, last)
-
-    def _labels(self, name: str) -> LabelSets:
-        return self._parts.states.label_sets(name)
-
-    def _relabelled(self, version: Version, labels: LabelSets) -> StateNames:
-        state = self._parts.label_set_state(version).relabelled(labels)
-        return self._parts.states.put(state, version.texts)
 
 
 class SeveralLabelsStore(Store):
@@ -222,6 +185,44 @@ class SeveralLabelsStore(Store):
         """
         return self._sets.change(change, intent)
 
+    def preview_grow(  # type: ignore[override]
+        self,
+        nodes: "Source" = None,
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+    ) -> SetPreview:
+        """Count the old nodes that would gain or lose each class; nothing is written.
+
+        Args:
+            nodes: See :meth:`grow`.
+            edges: See :meth:`grow`.
+            repair: See :meth:`grow`.
+            tables: See :meth:`grow`.
+        """
+        return self._sets.preview_grow(NewTables(nodes, edges, repair, tables))
+
+    def grow(
+        self,
+        nodes: "Source" = None,
+        edges: "Source" = None,
+        *,
+        repair: bool = False,
+        tables: Mapping[str, Any] | None = None,
+        intent: Intent = Intent(),
+    ) -> Version:
+        """Make a version with more nodes and edges; classes and labels stay as they are.
+
+        Args:
+            nodes: The table of new nodes; None if there are none.
+            edges: The table of new edges; None if there are none.
+            repair: Whether to skip invalid rows instead of raising an error.
+            tables: Names of columns if they differ from those that the store was created from.
+            intent: Author, note and whether to make the version live at once.
+        """
+        return self._sets.grow(NewTables(nodes, edges, repair, tables), intent)
+
     def _labels_of(self, version: int | None) -> LabelSets:
         return self.parts.states.label_sets(self.parts.versions.whole(version).labels)
 
@@ -237,20 +238,6 @@ class SeveralLabelsStore(Store):
             *self.parts.states.graph(heads.live.graph).facts(),
         ]
         return summary_html(f"Store {self.place.name}", facts)
-
-
-def _changed(before: LabelSetState, change: Change) -> LabelSetState:
-    if change.action not in CHANGES:
-        raise SeveralLabelsError(f"The change {change.action!r}")
-    for name in change.detail:
-        if name not in CHANGES[change.action]:
-            raise SeveralLabelsError(f"The argument {name!r} of {change.action!r}")
-    # This raises an error that lists the keys that the graph does not have.
-    before.graph.targets_of(change.new_nodes)
-    labels = change.applied(before.labels)
-    if labels == before.labels:
-        raise StoreError("This would change nothing: the labels are already like that.")
-    return before.relabelled(labels)
 
 
 def _refusal(name: str) -> Callable[..., Any]:

@@ -140,6 +140,14 @@ class LabelSetState:
         """
         return LabelSetState(self.graph, self.model.with_labels(labels))
 
+    def on(self, graph: Graph) -> "LabelSetState":
+        """Return a state with a larger graph.
+
+        Args:
+            graph: New graph, which contains all labelled nodes.
+        """
+        return LabelSetState(graph, self.model.with_labels(self.labels))
+
     def in_world(self, world: World) -> "LabelSetState":
         """Return this state: a class is predicted for itself, so any node may have no class."""
         return self

@@ -10,6 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from nodegraft.analysis.results.comparisons import RowsComparison
+from nodegraft.analysis.results.label_sets import LabelSetComparison
 from nodegraft.base.counting import counted
 from nodegraft.base.errors import ParameterError
 from nodegraft.cli.changes import DRY_RUN, new_version, open_store
@@ -42,6 +43,7 @@ from nodegraft.cli.render.versions import (
     world_line,
 )
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
+from nodegraft.cli.several_labels import comparison_of_several
 from nodegraft.cli.table_config import TableConfig, columns_beside
 from nodegraft.cli.terminal import Terminal, line
 
@@ -215,7 +217,7 @@ def grow(
     edges: EdgeTables = None,
     repair: Repair = False,
     dry_run: DryRun = False,
-) -> Output[NewVersion | RowsComparison]:
+) -> Output[NewVersion | RowsComparison | LabelSetComparison]:
     """Add new nodes and edges, and report how many predictions for old nodes change."""
     tables = given_tables(nodes, "--nodes"), given_tables(edges, "--edges")
     intent = None if dry_run else options.intent
@@ -248,7 +250,7 @@ def sync(
             help="Remove more nodes, edges or labels than the setting max_removed_share allows.",
         ),
     ] = "",
-) -> Output[NewVersion | RowsComparison]:
+) -> Output[NewVersion | RowsComparison | LabelSetComparison]:
     """Replace all nodes and edges by current tables: add new ones, remove missing ones."""
     if no_edges and edges is not None:
         raise ParameterError("Give --edges or --no-edges, not both.")
@@ -265,9 +267,9 @@ def _change_tables(
     repair: bool,
     intent: "Intent | None",
     terminal: Terminal,
-) -> Output[NewVersion | RowsComparison]:
+) -> Output[NewVersion | RowsComparison | LabelSetComparison]:
     """Make a version from new tables, or show what would change if there is no intent."""
-    with open_store(place, terminal) as store:
+    with open_store(place, terminal, several_labels=True) as store:
         columns = columns_beside(store, terminal, *chain(*map(files_in, tables)))
         options: dict[str, Any] = {"repair": repair, "tables": columns}
         if intent:
@@ -277,6 +279,8 @@ def _change_tables(
         terminal.stage("comparing tables")
         compare = store.preview_grow if action == "grow" else store.preview_sync
         preview = compare(*tables, **options)
+        if store.has_several_labels:
+            return comparison_of_several(cast("SeveralLabelsStore", store), preview, DRY_RUN)
         examples = preview.predictions.examples if preview.predictions else ()
         texts = store.texts([flip.node for flip in examples])
         text = table_preview_lines(preview, texts), DRY_RUN

@@ -161,7 +161,7 @@ def _read(service: Service, live: Live, keys: list[Key]) -> list[ReadNode]:
 )
 async def grow(new: NewRows, changes: Changes, response: Response) -> Changed | RowsComparison:
     """Add nodes and edges. This makes a new version with a larger graph, unless it is a dry run."""
-    tables = _table(new.nodes, "nodes"), _table(new.edges, "edges")
+    tables = table_of(new.nodes, "nodes"), table_of(new.edges, "edges")
     if not new.dry_run:
         return await changes.response(partial(_grow, *tables), new.note)
     response.status_code = 200
@@ -176,12 +176,12 @@ def _grow(nodes: Any, edges: Any, store: Store, intent: Intent) -> Version:
     return store.grow(nodes, edges, intent=intent)
 
 
-def _table(rows: list[dict[str, Any]] | dict[str, list[dict[str, Any]]], what: str) -> Any:
+def table_of(rows: list[dict[str, Any]] | dict[str, list[dict[str, Any]]], what: str) -> Any:
     """Return rows as a table in memory, because the store interprets text as the path of a file."""
     if not rows:
         return None
     if isinstance(rows, dict):
-        return {name: _table(part, f"{what} {name}") for name, part in rows.items() if part}
+        return {name: table_of(part, f"{what} {name}") for name, part in rows.items() if part}
     names = dict.fromkeys(name for row in rows for name in row)
     try:
         return pa.table({name: [row.get(name) for row in rows] for name in names})
