@@ -146,6 +146,7 @@ class LabelSetState:
     """Model with all labels."""
 
     _cache: Memo[PredictedSample] = field(default_factory=Memo, repr=False, compare=False)
+    """Cache of the sample of predictions."""
 
     @property
     def sample(self) -> PredictedSample:
