@@ -44,6 +44,10 @@ SCRIPTS = {
         "--nodes 2000 --keys text",
         [rf"{name} +{NUMBER} s, ratio +{NUMBER}, +{NUMBER} MB" for name in ("build", "read")],
     ),
+    "data_parallel": Script(
+        "--nodes 5000 --batches 2 --rounds 1",
+        [rf"\| {count} \| [\d.]+ \| [\d.]+ \| \d\.\de[-+]\d+ \|" for count in (1, 2)],
+    ),
     "encoding": Script(
         "--nodes 3000",
         [

@@ -131,6 +131,8 @@ class Hooks(ABC):
     """Whether the method is an upper reference, which trains on most nodes of new classes."""
     reversible: ClassVar[bool] = False
     """Whether removing added classes restores the state from before they were added."""
+    adjustable: ClassVar[frozenset[str]] = frozenset({"world", "device"})
+    """Parameters that can be set on a fitted model without dropping what it has learned."""
     has_checkpoints: ClassVar[bool] = False
     """Whether ``fit`` can write checkpoints, and resume from them."""
     block_rows: ClassVar[int] = 65_536

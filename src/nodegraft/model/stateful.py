@@ -70,15 +70,15 @@ class Stateful(Hooks):
 
         Args:
             parameters: Hyper-parameters by name. The learned state is not dropped if no value
-                changes, or if only ``world`` or ``device`` change: what was learned does not depend
-                on them.
+                changes, or if only :attr:`adjustable` ones change (``world``, ``device``, and
+                ``batch`` and ``fan_out`` of networks), which apply from the next call on.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})
         before, after = self.get_params(), fresh.get_params()
         changed = {name for name in after if after[name] != before[name]}
         if changed:
             with self._change(SILENT) as draft:
-                if changed <= {"world", "device"}:
+                if changed <= self.adjustable:
                     vars(draft).update({name: after[name] for name in changed})
                 else:
                     draft.__dict__ = {**vars(fresh), "_lock": vars(draft)["_lock"]}

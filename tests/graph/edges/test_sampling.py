@@ -133,3 +133,9 @@ def test_a_grown_graph_is_sampled_like_one_built_at_once() -> None:
 def test_a_fan_out_below_minus_one_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"-1 for all neighbours, and not \[5, -2\]"):
         NeighbourSampler((5, -2))
+
+
+@pytest.mark.parametrize(("name", "number"), [("seed", -1), ("seed", 1 << 63), ("epoch", -2)])
+def test_a_seed_or_epoch_that_is_no_63_bit_number_is_refused(name: str, number: int) -> None:
+    with pytest.raises(ParameterError, match=rf"The {name} of a sampler is .* not {number}\."):
+        NeighbourSampler((5,), **{name: number})

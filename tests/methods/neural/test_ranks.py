@@ -20,9 +20,9 @@ from tests.methods.neural.rank_processes import (
 )
 from tests.methods.neural.test_sampled_training import TRAINED, taught
 
-SETTINGS: dict[str, Any] = {"batch": 40, "fan_out": 3, "max_epochs": 2, "sessions": 3}
+SETTINGS: dict[str, Any] = {"batch": 40, "fan_out": 3, "max_epochs": 2, "sessions": 2}
 SHARED = sorted(set(TRAINED) - {"meta-gnn"})
-QUICK = ["hag-meta", "icarl", "joint-fewshot"]
+QUICK = ["hag-meta", "icarl"]
 
 
 def learned(name: str, **settings: Any) -> dict[str, Any]:

@@ -122,7 +122,16 @@ def test_auto_samples_large_graphs_only(monkeypatch: pytest.MonkeyPatch) -> None
     assert isinstance(own, SampledView)
     assert isinstance(exact, SampledView)
     assert (own.batch, own.fan_out, exact.fan_out) == (1024, 10, -1)
+    with pytest.warns(batches.SampledTrainingWarning, match="1,024 labelled nodes, and takes all"):
+        ProtoGCN(fan_out=-1).for_training(view)
     assert ProtoGCN(batch="full").for_training(view) is view
+
+
+def test_a_fitted_model_can_train_on_other_batches() -> None:
+    model, _ = taught("proto-gcn", sessions=1)
+    assert len(model.set_params(batch=30, fan_out=4).classes_) == 5
+    assert (model.batch, model.fan_out) == (30, 4)
+    assert not model.set_params(hidden=8).classes_
 
 
 def test_a_graph_that_is_in_a_full_batch_stays_in_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,11 @@ class NeighbourSampler:
                 "A fan-out for each hop is needed, a whole number at least 0, or -1 for all "
                 f"neighbours, and not {list(self.fan_outs)}."
             )
+        for name, number in (("seed", self.seed), ("epoch", self.epoch)):
+            if not 0 <= number < 1 << 63:
+                raise ParameterError(
+                    f"The {name} of a sampler is a whole number from 0 to 2**63 - 1, not {number}."
+                )
 
     def at(self, epoch: int) -> "NeighbourSampler":
         """Return a sampler with the random draws of another epoch."""

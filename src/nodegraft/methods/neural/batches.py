@@ -36,11 +36,12 @@ def sampled(
     fan_out: int,
     seed: int,
     ranks: tuple[int, int] = (0, 1),
+    warn: bool = True,
 ) -> GraphView:
     """Return the view to train on: the given view for full batches, or a sampled view of it.
 
-    A :class:`SampledTrainingWarning` says that ``"auto"`` has chosen samples, because results then
-    depend on which neighbours are drawn and on how much memory is free.
+    A :class:`SampledTrainingWarning` says that ``"auto"`` has chosen batches, because results then
+    depend on how they are drawn and on how much memory is free.
 
     Args:
         view: Visible part of the graph.
@@ -51,6 +52,8 @@ def sampled(
         seed: Seed of all random draws.
         ranks: Number of this process, and number of all processes that share the batches; several
             processes need a number as ``batch``.
+        warn: Whether to warn if ``"auto"`` chooses batches; not for a view that nothing is drawn
+            from.
     """
     rank, world_size = ranks
     if isinstance(batch, int):
@@ -63,11 +66,13 @@ def sampled(
         )
     if batch == "full" or (view.num_edges <= MOST_FULL_BATCH_EDGES and view.fits_in_memory):
         return view
-    if fan_out != ALL:
+    if warn:
+        neighbours = "takes all" if fan_out == ALL else f"samples at most {fan_out}"
         warnings.warn(
             f"A graph of {view.num_edges:,} edges is too large for full batches, or for the free "
-            f"memory: each training step samples at most {fan_out} neighbours of a node. To choose "
-            "yourself, set batch to a number of nodes, or to 'full', before fit.",
+            f"memory: each training step has at most {AUTO_SEEDS:,} labelled nodes, and "
+            f"{neighbours} neighbours of a node. To choose yourself, set batch to a number of "
+            "nodes, or to 'full', before fit.",
             SampledTrainingWarning,
             stacklevel=2,
         )

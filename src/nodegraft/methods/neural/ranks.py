@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from nodegraft.base.errors import ParameterError, TrainingInterruptedError
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
+from nodegraft.methods.neural.device import Device, training_device
 
 TIMEOUT = timedelta(minutes=10)
 """Maximum time to wait for the other ranks, in a process group that nodegraft starts."""
@@ -27,24 +28,27 @@ _LAUNCHER = os.getppid()
 """Process id of ``torchrun``, if it has started this process."""
 
 
-def join_ranks(device: torch.device) -> tuple[int, int]:
+def join_ranks(device: Device) -> tuple[int, int]:
     """Return the number of this process (its rank), and the number of all processes.
 
     It is ``(0, 1)``, unless the caller has initialised ``torch.distributed``, or ``torchrun`` has
     started this process; then the process group is initialised.
 
     Args:
-        device: Device of training; CUDA communicates by NCCL, the CPU by Gloo.
+        device: Device of training. Tensors on CUDA are sent by NCCL, tensors on the CPU by Gloo.
     """
     if not dist.is_available():
         return 0, 1
     if not dist.is_initialized():
         if not dist.is_torchelastic_launched() or os.environ.get("WORLD_SIZE", "1") == "1":
             return 0, 1
-        if device.type == "cuda":
+        backend = "gloo"
+        if training_device(device).type == "cuda":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+            # Stored nodes are embedded on the CPU after training.
+            backend = "cpu:gloo,cuda:nccl"
         with _readable_errors():
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=TIMEOUT)
+            dist.init_process_group(backend, timeout=TIMEOUT)
     return dist.get_rank(), dist.get_world_size()
 
 

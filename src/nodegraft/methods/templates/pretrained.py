@@ -82,6 +82,7 @@ class Pretrained(Hooks):
     all neighbours."""
 
     has_checkpoints: ClassVar[bool] = True
+    adjustable: ClassVar[frozenset[str]] = Hooks.adjustable | {"batch", "fan_out"}
 
     data_parallel: ClassVar[bool] = True
     """Whether several processes can train the method together (:mod:`.neural.ranks`)."""
@@ -101,10 +102,10 @@ class Pretrained(Hooks):
         Args:
             view: Visible part of the graph.
         """
-        return sampled(view, self.batch, ALL, 0, self._ranks())
+        return sampled(view, self.batch, ALL, 0, self._ranks(), warn=False)
 
     def _ranks(self) -> tuple[int, int]:
-        rank, world_size = join_ranks(training_device(self.device))
+        rank, world_size = join_ranks(self.device)
         if world_size > 1 and not self.data_parallel:
             raise ParameterError(
                 f"{self.name} cannot be trained by {world_size} processes together, because its "
