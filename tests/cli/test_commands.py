@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
+from tests.store.small import made
 
 COMMAND = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
 SMALL = ["--dataset", "synthetic", "--dataset-set", "nodes=300", "--dataset-set", "classes=8"]
