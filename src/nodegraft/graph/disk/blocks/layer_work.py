@@ -51,12 +51,18 @@ class RowMap:
         if is_sparse(rows):
             product: FloatArray = multiply(rows, self.weight)
             return product
-        numbers: FloatArray = np.array(rows, dtype=np.float32)
-        if self.bias is not None:
-            numbers += self.bias
-        if self.relu:
-            np.maximum(numbers, 0.0, out=numbers)
-        return numbers if self.weight is None else numbers @ self.weight
+        import torch  # This import takes seconds, and only processes that compute need it.
+
+        with torch.no_grad():
+            batch = torch.from_numpy(np.array(rows, dtype=np.float32))
+            if self.bias is not None:
+                batch += torch.from_numpy(self.bias)
+            if self.relu:
+                batch.relu_()
+            if self.weight is not None:
+                batch = batch @ torch.from_numpy(self.weight)
+            numbers: FloatArray = batch.numpy()
+        return numbers
 
     @property
     def parts(self) -> list[HashPart]:
@@ -183,7 +189,7 @@ class SharedWork:
 
     def compute(self, block: int) -> int:
         """Compute a block with one thread and write it to disk; return the block's number."""
-        import torch  # This import takes seconds, and only processes that compute need it.
+        import torch  # See RowMap.__call__.
 
         torch.set_num_threads(1)
         try:
