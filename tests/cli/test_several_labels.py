@@ -128,6 +128,12 @@ def test_a_table_of_labels_may_name_a_node_twice(store: str, tmp_path: Path) -> 
     assert {known["name"]: known["labels"] for known in found[3:]} == {"small": 1, "terminal": 2}
 
 
+def test_a_class_is_renamed(store: str) -> None:
+    assert in_json("rename", store, "game", "play")["change"]["predictions_changed"] == 0
+    names = [known["name"] for known in in_json("classes", store, "--version", "2")["classes"]]
+    assert names == ["editor", "play", "graphical"]
+
+
 def test_a_store_grows(store: str, tmp_path: Path) -> None:
     nodes = write(
         tmp_path / "more.csv", ("key", "text"), ("pico", "small text editor in a terminal")
@@ -156,13 +162,12 @@ SUPPORTED = {
         "migrate",
         "predict",
     ),
-    *("promote", "prune", "remove", "rollback", "serve", "undo", "unlabel", "verify"),
+    *("promote", "prune", "remove", "rename", "rollback", "serve", "undo", "unlabel", "verify"),
 }
 NO_STORE = {"example", "build", "propagate"}
 ARGUMENTS = {
     "sync": ("--nodes", "nodes.csv"),
     "relabel": TERMINAL,
-    "rename": ("game", "games"),
     "merge": ("game", "editor", "--into", "x"),
     "split": ("game", "--into", "a=chess", "--into", "b=go,tetris"),
     "move": ("game", "--parent", "x"),

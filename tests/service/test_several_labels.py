@@ -80,19 +80,20 @@ def test_changes_are_previewed_made_once_and_undone(client: TestClient) -> None:
         {"action": "label", "more": {"new": ["n7"]}},
         {"action": "unlabel", "labels": {"new": ["n7", "n5"]}},
         {"action": "remove", "names": ["red"]},
+        {"action": "rename", "old": "warm", "new": "hot"},
     ]
     for change in more:
         assert client.post("/v1/changes", json=change).status_code == 201
     listed = client.get("/v1/classes", params={"version": "newest"}).json()["classes"]
     counts = {known["name"]: known["labels"] for known in listed}
-    assert counts == {"warm": len(LABELS["warm"]), "big": len(LABELS["big"]), "new": 2}
-    assert client.post("/v1/versions/5:discard").status_code == 201
+    assert counts == {"hot": len(LABELS["warm"]), "big": len(LABELS["big"]), "new": 2}
+    assert client.post("/v1/versions/6:discard").status_code == 201
     undone = client.post("/v1/versions/2:undo", params={"promote": True})
     assert undone.status_code == 200, undone.text
     assert predicted(client, "n1", "n9")["predictions"] == before
     history = client.get("/v1/history").json()["history"]
     assert [entry["action"] for entry in history][:2] == ["undo", "discard"]
-    assert client.get("/v1/versions").json()["live"] == 7
+    assert client.get("/v1/versions").json()["live"] == 8
     assert client.post("/v1/versions/2:promote").json()["model_version"] == 2
 
 

@@ -144,6 +144,7 @@ def random_change(store: SeveralLabelsStore, dice: np.random.Generator, step: in
         choices.append(Change("unlabel", {"labels": {name: own[:2]}}))
     if len(labels) > 2:
         choices.append(Change("remove", {"names": [name]}))
+    choices.append(Change("rename", {"old": name, "new": f"renamed {step}", "force_name": True}))
     return choices[dice.integers(len(choices))]
 
 
@@ -213,6 +214,43 @@ def test_a_refused_change_changes_nothing(
     }
 
 
+def test_a_renamed_class_keeps_its_predictions(store: SeveralLabelsStore) -> None:
+    before = newest(store)
+    preview = store.preview(Change.of("rename", old="big", new="large"))
+    assert (preview.changed, list(preview.classes)) == (0, [])
+    store.rename("big", "large")
+    assert newest(store)[0] == ("warm", "large", "red")
+    assert np.array_equal(newest(store)[1], before[1])
+    with pytest.raises(ClassNameError, match="exists already"):
+        store.rename("red", "warm")
+    with pytest.raises(ClassNameError, match="only by case"):
+        store.rename("red", "Warm")
+    with pytest.raises(ClassNameError, match="no class 'big'"):
+        store.rename("big", "vast")
+    store.undo()
+    assert newest(store)[0] == before[0]
+
+
+def test_integer_keys_and_keys_of_no_use(tmp_path: Path) -> None:
+    nodes = {"key": [10, 20, 30, 40], "x": [1.0, 2.0, -1.0, -2.0], "y": [1.0, 1.0, 2.0, 1.0]}
+    graph = ng.read_graph(nodes, features=["x", "y"])
+    first: dict[str, Any] = {"a": [10, 20], "b": np.array([20, 30])}
+    with ng.Store.init(tmp_path / "s", graph, first, several_labels=True) as store:
+        store.add({"c": np.array([10, 40])})
+        assert isinstance(store, SeveralLabelsStore)
+        store.unlabel({"a": [np.int64(10)]})
+        assert store.version().detail == {"labels": {"a": [10]}}
+        assert store.predict([40], version=3).to_arrow()["node"].to_pylist()[0] == 40
+        for odd in (["x"], [10.5], [[1]], [True], "x", [None]):
+            bad: Any = {"a": odd}
+            for call in (store.label, store.unlabel):
+                with pytest.raises(NodegraftError):
+                    call(bad)
+            with pytest.raises(NodegraftError):
+                store.add({"d": bad["a"]})
+        assert store.newest == 3
+
+
 def test_an_override_is_refused_because_there_is_no_gate(store: SeveralLabelsStore) -> None:
     with pytest.raises(ParameterError, match="No quality gate"):
         store.add({"new": ["n1"]}, intent=Intent(override="sure"))
@@ -234,7 +272,17 @@ SUPPORTED = {
     ),
     *("history", "init", "key_column", "label", "labels", "live", "migrate", "newest", "open"),
     *("place", "parts", "predict", "preview", "promote", "promotions", "prune", "pruned", "remove"),
-    *("rollback", "search", "state", "table_options", "texts", "undo", "unlabel", "verify"),
+    *(
+        "rename",
+        "rollback",
+        "search",
+        "state",
+        "table_options",
+        "texts",
+        "undo",
+        "unlabel",
+        "verify",
+    ),
     *("version", "waiting"),
 }
 """All that such a store has; the test below requires that the rest refuses by name."""

@@ -96,7 +96,9 @@ def comparison_of_several(
         preview: The :class:`~nodegraft.analysis.label_sets.preview.SetPreview`.
         note: Line to end with.
     """
-    lines: list[RenderableType] = [Text(flips_text(preview.changed, preview.compared))]
+    sampled_from = None if preview.compared == preview.nodes else preview.nodes
+    changed = flips_text(preview.changed, preview.compared, sampled_from)
+    lines: list[RenderableType] = [Text(changed)]
     if preview.classes:
         lines.append(_effects(preview.classes))
     lines += warning_lines(preview.warnings())

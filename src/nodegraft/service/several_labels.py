@@ -31,7 +31,7 @@ from nodegraft.service.dependencies import (
 from nodegraft.service.live.live import Live
 from nodegraft.service.routes import health, nodes, page, predict, versions
 from nodegraft.service.routes.changes import ACTION, Name, Names
-from nodegraft.service.schemas import Keys, LabelChange, Labels, RequestModel
+from nodegraft.service.schemas import Keys, LabelChange, Labels, RequestModel, Text
 from nodegraft.store.intent import Intent
 from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
@@ -122,7 +122,24 @@ class RemoveSets(SetChange):
     """Names of the classes."""
 
 
-AnySetChange = Annotated[AddSets | MoreSets | FewerSets | RemoveSets, Body(discriminator="action")]
+class RenameSets(SetChange):
+    """Class to rename."""
+
+    action: Literal["rename"] = ACTION
+
+    old: Text = Field(examples=["game"])
+    """Current name."""
+
+    new: Text = Field(examples=["games"])
+    """New name."""
+
+    force_name: bool = False
+    """Accept a name that differs from another class name only by case or spaces."""
+
+
+AnySetChange = Annotated[
+    AddSets | MoreSets | FewerSets | RemoveSets | RenameSets, Body(discriminator="action")
+]
 
 
 @PREDICTIONS.post(

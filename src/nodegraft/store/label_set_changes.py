@@ -21,6 +21,7 @@ CHANGES = {
     "label": ("more",),
     "unlabel": ("labels",),
     "remove": ("names",),
+    "rename": ("old", "new", "force_name"),
 }
 """Supported changes of labels -> their arguments."""
 
@@ -31,7 +32,7 @@ class LabelSetChanges(Undo[LabelSets]):
     def preview(self, change: Change) -> SetPreview:
         """Compare the predictions of the newest version with those after a change."""
         before = self._parts.label_set_state(self._journal.version())
-        return compare_sets(before, _changed(before, change))
+        return _compared(before, _changed(before, change), change)
 
     def change(self, change: Change, intent: Intent) -> Version:
         """Make a version with changed labels."""
@@ -43,7 +44,8 @@ class LabelSetChanges(Undo[LabelSets]):
         parent, last = self._versions.begin(intent)
         before = self._parts.label_set_state(parent)
         after = _changed(before, change)
-        draft = Draft(change.action, change.detail, compare_sets(before, after).measures())
+        measures = _compared(before, after, change).measures()
+        draft = Draft(change.action, change.detail, measures)
         names = self._parts.states.put(after, parent.texts)
         return self._versions.add(parent, draft, names, intent, last)
 
@@ -81,6 +83,12 @@ class LabelSetChanges(Undo[LabelSets]):
     def _relabelled(self, version: Version, labels: LabelSets) -> StateNames:
         state = self._parts.label_set_state(version).relabelled(labels)
         return self._parts.states.put(state, version.texts)
+
+
+def _compared(before: LabelSetState, after: LabelSetState, change: Change) -> SetPreview:
+    detail = change.detail
+    renamed = {detail["old"]: detail["new"]} if change.action == "rename" else {}
+    return compare_sets(before, after, renamed)
 
 
 def _changed(before: LabelSetState, change: Change) -> LabelSetState:

@@ -42,6 +42,7 @@ INHERITED = (
     "promotions",
     "prune",
     "pruned",
+    "rename",
     "rollback",
     "search",
     "table_options",

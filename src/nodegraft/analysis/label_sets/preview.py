@@ -1,12 +1,12 @@
 """Comparison of predicted classes before and after a change, if nodes may have several."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from nodegraft.analysis.label_sets.state import LabelSetState
 from nodegraft.analysis.results.label_sets import ClassEffect
-from nodegraft.analysis.snapshot import SAMPLE
 from nodegraft.base.tabular import Records
 
 
@@ -16,6 +16,9 @@ class SetPreview:
 
     compared: int
     """Number of nodes that were predicted before and after: all nodes, or a sample."""
+
+    nodes: int
+    """Number of nodes of the graph before the change that can have classes."""
 
     changed: int
     """Number of compared nodes whose set of predicted classes changes."""
@@ -37,22 +40,27 @@ class SetPreview:
         return {"asked": self.compared, "flipped": self.changed, "warnings": self.warnings()}
 
 
-def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
+def compare_sets(
+    before: LabelSetState, after: LabelSetState, renamed: Mapping[str, str] | None = None
+) -> SetPreview:
     """Compare the predicted classes of two versions of the same graph.
 
     Args:
         before: Earlier version.
         after: Later version.
+        renamed: Old name -> new name of renamed classes.
     """
-    graph = before.graph
-    keys = graph.keys_of(graph.sampled(SAMPLE, graph.rows[:0]))
-    old, new = (state.predict_keys(keys, 0).is_predicted for state in (before, after))
-    none = np.zeros(len(keys), dtype=bool)
+    old = before.sample
+    new = after.sample if after.graph is before.graph else after.predicted(old.keys)
+    none = np.zeros(len(old.keys), dtype=bool)
     is_changed, effects = none.copy(), Records[ClassEffect]()
-    for name in dict.fromkeys((*before.labels, *after.labels)):
+    former = {name: old_name for old_name, name in (renamed or {}).items()}
+    kept = (name for name in before.labels if name not in former.values())
+    for name in dict.fromkeys((*kept, *after.labels)):
+        old_name = former.get(name, name)
         was, is_now = (
-            predicted[:, state.model.classes_.index(name)] if name in state.labels else none
-            for state, predicted in ((before, old), (after, new))
+            part.is_predicted[:, part.names.index(own_name)] if own_name in part.names else none
+            for part, own_name in ((old, old_name), (new, name))
         )
         own = after.labels.keyed.get(name, ())
         effect = ClassEffect(
@@ -63,7 +71,8 @@ def compare_sets(before: LabelSetState, after: LabelSetState) -> SetPreview:
             int((was & ~is_now).sum()),
         )
         is_changed |= was != is_now
-        is_same = name in before.labels and np.array_equal(before.labels[name], own)
+        is_same = old_name in before.labels and np.array_equal(before.labels[old_name], own)
         if not is_same or effect.gained or effect.lost:
             effects.append(effect)
-    return SetPreview(len(keys), int(is_changed.sum()), effects)
+    nodes = before.graph.targets.size
+    return SetPreview(len(old.keys), nodes, int(is_changed.sum()), effects)

@@ -1,9 +1,9 @@
 """Snapshot of a version whose nodes may have several labels, and its predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nodegraft.analysis.prediction_table import node_column
 from nodegraft.analysis.predictions import Missing, column_type, found_rows
 from nodegraft.analysis.results.label_sets import NodeClass, NodeClasses
+from nodegraft.base.memo import Memo
 from nodegraft.base.tabular import Tabular
 from nodegraft.graph.edges.matrix import IntArray
 from nodegraft.graph.graph import Graph
@@ -22,6 +23,23 @@ from nodegraft.model.confidence import World
 
 BLOCK = 20_000
 """Number of nodes that are predicted at once."""
+
+SAMPLE = 5_000
+"""Maximum number of nodes on which two versions are compared; selected by the hash of their keys.
+Their scores take time in proportion to all labelled nodes."""
+
+
+class PredictedSample(NamedTuple):
+    """Predicted classes of a sample of nodes."""
+
+    keys: list[Key]
+    """Keys of the nodes."""
+
+    names: tuple[str, ...]
+    """All classes."""
+
+    is_predicted: NDArray[np.bool_]
+    """Whether each class is predicted: nodes x classes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,6 +144,24 @@ class LabelSetState:
 
     model: MultiLabel
     """Model with all labels."""
+
+    _cache: Memo[PredictedSample] = field(default_factory=Memo, repr=False, compare=False)
+    """Cache of the sample of predictions."""
+
+    @property
+    def sample(self) -> PredictedSample:
+        """Predicted classes of a random sample of the nodes, computed once."""
+        rows = self.graph.sampled(SAMPLE, self.graph.rows[:0])
+        return self._cache.get("sample", lambda: self.predicted(self.graph.keys_of(rows)))
+
+    def predicted(self, keys: list[Key]) -> PredictedSample:
+        """Return the predicted classes of nodes.
+
+        Args:
+            keys: Keys of the nodes.
+        """
+        found = self.predict_keys(keys, version=0)
+        return PredictedSample(keys, found.names, found.is_predicted)
 
     @property
     def labels(self) -> LabelSets:

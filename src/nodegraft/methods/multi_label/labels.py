@@ -112,13 +112,13 @@ class LabelSets(Mapping[str, KeyArray]):
         """
         classes = dict(self)
         for name, keys in labels.items():
-            own, removed = self[name], several(keys, f"nodes of class {name!r}")
-            missing = sorted(set(removed).difference(own.tolist()), key=removed.index)
-            if missing:
+            own, removed = self[name], key_array(several(keys, f"nodes of class {name!r}"))
+            known = set(own.tolist())
+            if missing := [key for key in removed.tolist() if key not in known]:
                 raise ClassNameError(
                     f"Nodes {listed(map(repr, missing))} are no labels of {name!r}."
                 )
-            classes[name] = own[~np.isin(own, key_array(removed))]
+            classes[name] = own[~np.isin(own, removed)]
             if not classes[name].size:
                 raise ClassNameError(f"{name!r} would have no labels: remove the class instead.")
         return LabelSets(classes)
@@ -136,6 +136,21 @@ class LabelSets(Mapping[str, KeyArray]):
         if not rest:
             raise ClassNameError("At least one class must stay: this would remove the last one.")
         return LabelSets(rest)
+
+    def renamed(self, old: str, new: str, force_name: bool = False) -> "LabelSets":
+        """Return labels in which a class is renamed.
+
+        Args:
+            old: Current name.
+            new: New name.
+            force_name: See :meth:`added`.
+        """
+        _ = self[old]
+        if new in self:
+            raise ClassNameError(f"The class {new!r} exists already: choose another name.")
+        if not force_name:
+            refuse_likely_duplicates([class_name(new)], [name for name in self if name != old])
+        return LabelSets({class_name(new) if name == old else name: self[name] for name in self})
 
     def state(self) -> tuple[Arrays, Document]:
         """Return the labels as arrays and JSON, as a store saves them."""
