@@ -19,7 +19,7 @@ from nodegraft.base.measure import peak_resident_bytes
 from nodegraft.base.seeds import Seeds
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.neural.encoders import GCN
-from nodegraft.methods.neural.training import FullBatchTrainer, Pretraining
+from nodegraft.methods.neural.pretraining import FullBatchTrainer, Pretraining
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit
 

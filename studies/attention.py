@@ -30,8 +30,8 @@ from nodegraft.lab.report.tables import percent
 from nodegraft.methods.hag_meta import HAGMeta
 from nodegraft.methods.neural.attention import softmax_within, weighted_means
 from nodegraft.methods.neural.learners.prototypes import relative_spread
+from nodegraft.methods.neural.meta_training import macro_accuracy
 from nodegraft.methods.neural.prototypes import squared_distances
-from nodegraft.methods.neural.training import macro_accuracy
 from nodegraft.streams.session import Session
 from studies import record_file
 

@@ -32,7 +32,7 @@ from nodegraft.graph.block_model import BlockModel
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.lab.report.tables import percent
 from nodegraft.methods.neural.encoders import GCN
-from nodegraft.methods.neural.training import FullBatchTrainer, Pretraining, SampledTrainer
+from nodegraft.methods.neural.pretraining import FullBatchTrainer, Pretraining, SampledTrainer
 from studies import record_file
 
 STREAMS = record_file.FOLDER / "sampled-training.json"

@@ -12,7 +12,7 @@ from nodegraft.evaluation.checks import (
 from nodegraft.evaluation.protocol import evaluate
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.methods.hag_meta import HAGMeta
-from nodegraft.methods.neural.training import leave_one_out
+from nodegraft.methods.neural.meta_training import leave_one_out
 from nodegraft.model.method import Method
 from tests.contract.streams import quick, small_stream
 from tests.methods.tuning import many_sessions

@@ -8,7 +8,7 @@ from nodegraft.base.parameters.constraints import PositiveFloat, PositiveInt
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.prototypes import EvolvedClassifier
-from nodegraft.methods.neural.training import MetaTraining
+from nodegraft.methods.neural.meta_training import MetaTraining
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.episodes.episode import Episode

@@ -19,8 +19,8 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.attention import weighted_means
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
+from nodegraft.methods.neural.meta_training import MetaTraining, leave_one_out, macro_accuracy
 from nodegraft.methods.neural.prototypes import published_embeddings, squared_distances
-from nodegraft.methods.neural.training import MetaTraining, leave_one_out, macro_accuracy
 from nodegraft.methods.templates.episodic import Prototypical
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.neural.training import Pretraining
+from nodegraft.methods.neural.pretraining import Pretraining
 from nodegraft.methods.templates.classifying import Classifying
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

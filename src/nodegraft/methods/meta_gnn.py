@@ -16,7 +16,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.device import CPU, placed, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.maml import MAML, AdaptedModel, InnerLoop
-from nodegraft.methods.neural.training import MetaTraining
+from nodegraft.methods.neural.meta_training import MetaTraining
 from nodegraft.methods.templates.episodic import Episodic
 from nodegraft.model.learned import learned
 from nodegraft.streams.curriculum import Curriculum

@@ -6,7 +6,7 @@ from nodegraft.base.events import Listener
 from nodegraft.base.seeds import Seeds
 from nodegraft.methods.neural.encoders import GCN
 from nodegraft.methods.neural.learners.hag import HAGNetwork, HAGOptions
-from nodegraft.methods.neural.training import MetaTraining, rehearsal_accuracy
+from nodegraft.methods.neural.meta_training import MetaTraining, rehearsal_accuracy
 from nodegraft.streams.episodes.gpil import GPIL
 from nodegraft.streams.stream import ClassStream
 from tests.contract.streams import small_stream

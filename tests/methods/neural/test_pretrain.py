@@ -13,8 +13,8 @@ from nodegraft.graph.graph import Graph
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.lab.datasets.synthetic import Synthetic
 from nodegraft.methods.neural.encoders import GCN
+from nodegraft.methods.neural.pretraining import FullBatchTrainer, Pretraining
 from nodegraft.methods.neural.prototypes import class_means, squared_distances
-from nodegraft.methods.neural.training import FullBatchTrainer, Pretraining
 from nodegraft.streams.curriculum import Curriculum
 from nodegraft.streams.setting import Setting
 from nodegraft.streams.split import ClassSplit

@@ -122,6 +122,35 @@ def test_after_the_end_of_a_rank_training_resumes_with_the_same_result(tmp_path:
 
 
 @pytest.mark.slow
+def test_a_rank_that_does_not_respond_ends_the_others_after_the_timeout() -> None:
+    code = """
+        import os, signal
+        from datetime import timedelta
+        from nodegraft.base.events import Listener
+        from nodegraft.methods.neural import ranks
+        from tests.methods.neural.test_sampled_training import small_stream, quick
+
+        ranks.TIMEOUT = timedelta(seconds=8)
+
+        class Pause(Listener):
+            def step(self, stage, done, total, **numbers):
+                if os.environ["RANK"] == "1":
+                    os.kill(os.getpid(), signal.SIGSTOP)
+
+        stream = small_stream()
+        model = quick("proto-gcn", batch=40)
+        model.fit(stream.session(0).view, stream.curriculum, listener=Pause())
+    """
+    first, second = start(["-c", dedent(code)])
+    try:
+        sentence = outputs([first])[0].splitlines()[-1]
+    finally:
+        second.kill()
+        second.communicate()
+    assert "another training process has ended or has not responded in time" in sentence
+
+
+@pytest.mark.slow
 def test_after_the_end_of_torchrun_training_resumes_with_the_same_result(tmp_path: Path) -> None:
     script, file, logs = (tmp_path / name for name in ("train.py", "training", "logs"))
     script.write_text(dedent(TRAINING))

@@ -17,7 +17,7 @@ from nodegraft.methods.neural.device import CPU, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder
 from nodegraft.methods.neural.learners.learner import Learner
 from nodegraft.methods.neural.learners.prototypes import PrototypeLearner
-from nodegraft.methods.neural.training import MetaTraining
+from nodegraft.methods.neural.meta_training import MetaTraining
 from nodegraft.methods.templates.pretrained import Pretrained
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method

@@ -31,8 +31,8 @@ from nodegraft.methods.neural.batches import Batch, sampled
 from nodegraft.methods.neural.checkpoints import TrainingCheckpoint
 from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
+from nodegraft.methods.neural.pretraining import Pretraining
 from nodegraft.methods.neural.ranks import join_ranks, require_same_inputs
-from nodegraft.methods.neural.training import Pretraining
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
