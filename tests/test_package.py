@@ -47,12 +47,21 @@ def imported(code: str) -> set[str]:
     return set(told.stdout.split())
 
 
-def test_importing_costs_hardly_more_than_torch() -> None:
-    """Once it took 2.3 times as long, by the libraries below; clocks beside other tests lie."""
+def test_importing_a_closed_form_method_imports_nothing_slow() -> None:
+    """Clocks beside other tests lie, so the libraries are counted."""
     assert not imported("import nodegraft") & {"numpy", "torch"}
     used = imported("from nodegraft import Graft, Graph, evaluate, load_model, read_graph")
-    assert "torch" in used
+    assert "numpy" in used
     assert not used & {
-        *("duckdb", "matplotlib", "pandas", "ray", "sqlalchemy", "torch_geometric", "typer"),
+        *(
+            "torch",
+            "duckdb",
+            "matplotlib",
+            "pandas",
+            "ray",
+            "sqlalchemy",
+            "torch_geometric",
+            "typer",
+        ),
         *("scipy.optimize", "scipy.stats", "sklearn"),
     }
