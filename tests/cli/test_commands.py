@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nodegraft.cli.app import app
+from tests.store.small import made
 
 COMMAND = [sys.executable, "-c", "from nodegraft.cli.entry import main; main()"]
 SMALL = ["--dataset", "synthetic", "--dataset-set", "nodes=300", "--dataset-set", "classes=8"]
@@ -176,6 +177,30 @@ def test_help_needs_no_torch() -> None:
     ):
         code = blocked.format(arguments)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_store_of_graft_needs_no_torch(tmp_path: Path) -> None:
+    store, new = made(tmp_path / "shop", method="graft")
+    store.close()
+    name, keys = next(iter(new.items()))
+    nodes = ",".join(map(str, keys))
+    program = (
+        "import sys\n"
+        "from nodegraft.cli.entry import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    assert 'torch' not in sys.modules\n"
+    )
+    shop = str(tmp_path / "shop")
+    for arguments in (
+        ["predict", shop, "--nodes", "1,2"],
+        ["add", shop, "--class", name, "--nodes", nodes, "--promote"],
+        ["suggest", shop],
+    ):
+        command = [sys.executable, "-c", program, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
 

@@ -46,9 +46,13 @@ class Registry(Generic[T]):
         return dict(sorted(classes.items()))
 
     def _scanned(self) -> Iterator[type[T]]:
-        package = importlib.import_module(self.package)
-        for info in pkgutil.iter_modules(package.__path__):
+        for info in pkgutil.iter_modules(_paths(self.package)):
             yield from self._defined_in(importlib.import_module(f"{self.package}.{info.name}"))
+
+    def _in_module_of(self, name: str) -> Iterator[type[T]]:
+        module = name.replace("-", "_")
+        if module in (info.name for info in pkgutil.iter_modules(_paths(self.package))):
+            yield from self._defined_in(importlib.import_module(f"{self.package}.{module}"))
 
     def _plugged_in(self) -> Iterator[type[T]]:
         for point in entry_points(group=self.group):
@@ -87,7 +91,16 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> type[T]:
         """Return the class with this name; for an unknown name, the error suggests a close name."""
+        if "_classes" not in vars(self) and not entry_points(group=self.group):
+            # Import the module of this name only, because importing all modules takes seconds.
+            for candidate in self._in_module_of(name):
+                if candidate.name == name:  # type: ignore[attr-defined]
+                    return candidate
         try:
             return self._classes[name]
         except KeyError:
             raise UnknownNameError(self.kind, name, self._classes) from None
+
+
+def _paths(package: str) -> list[str]:
+    return list(importlib.import_module(package).__path__)

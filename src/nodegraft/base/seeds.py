@@ -5,9 +5,12 @@ The global generators of NumPy and torch are not used.
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Seeds:
         """Return the NumPy generator for the given names."""
         return np.random.default_rng(self.number(*names))
 
-    def torch_generator(self, *names: str) -> torch.Generator:
+    def torch_generator(self, *names: str) -> "torch.Generator":
         """Return the torch generator (CPU) for the given names."""
+        import torch  # This import takes seconds, and models in closed form do not need it.
+
         return torch.Generator().manual_seed(self.number(*names))

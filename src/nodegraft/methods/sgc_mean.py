@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
-from nodegraft.methods.linear.ridge import centred_cosines
+from nodegraft.methods.linear.cosines import centred_cosines
 from nodegraft.methods.templates.propagated import Propagated
 from nodegraft.model.hooks import PublishedLesson
 from nodegraft.model.learned import learned

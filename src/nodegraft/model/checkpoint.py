@@ -4,16 +4,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.bundle import prefixed, read_bundle, under, write_bundle
+from nodegraft.base.tensors import is_tensor
 from nodegraft.graph.keyed_labels import KeyedLabels
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SCHEMA = 2
 
@@ -33,7 +35,7 @@ HEADER: Mapping[str, type | tuple[type, ...]] = {
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "array": (np.ndarray, "a NumPy array of numbers"),
-    "tensor": (Tensor, "a tensor"),
+    "tensor": (object, "a tensor"),
     "tensors": (dict, "a dict of tensors"),
     "labels": (KeyedLabels, "labels by key"),
 }
@@ -72,6 +74,7 @@ class SavedModel:
 def pack(attributes: Mapping[str, Any], kinds: Mapping[str, str]) -> State:
     """Convert attributes to arrays and JSON; raise an error if a value has an undeclared type.
 
+    >>> import torch
     >>> kinds = {"means_": "tensor", "seen_": "json"}
     >>> state = pack({"means_": torch.zeros(2, 3), "seen_": 4}, kinds)
     >>> sorted(state.arrays), unpack(state, kinds)["seen_"]
@@ -219,8 +222,10 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     fits = isinstance(value, cls)
     if kind == "array":
         fits = fits and value.dtype.kind in "biuf"
+    elif kind == "tensor":
+        fits = is_tensor(value)
     elif kind == "tensors":
-        fits = fits and all(isinstance(item, Tensor) for item in value.values())
+        fits = fits and all(map(is_tensor, value.values()))
     elif kind == "json":
         fits = _is_plain(value)
     if not fits:
@@ -245,12 +250,18 @@ def _value(
     if kind == "array":
         return arrays[name], {name}
     if kind == "tensor":
-        return torch.from_numpy(arrays[name]), {name}
+        return _tensor(arrays[name]), {name}
     if kind == "tensors":
         parts = {part: f"{name}/{part}" for part in entry["names"]}
-        tensors = {part: torch.from_numpy(arrays[place]) for part, place in parts.items()}
+        tensors = {part: _tensor(arrays[place]) for part, place in parts.items()}
         return tensors, set(parts.values())
     if kind == "labels":
         own = under(f"{name}/", arrays)
         return KeyedLabels.from_arrays(entry["classes"], own), set(prefixed(f"{name}/", own))
     return entry["value"], set()
+
+
+def _tensor(array: NDArray[Any]) -> "Tensor":
+    import torch  # This import takes seconds, and models in closed form have no tensors.
+
+    return torch.from_numpy(array)

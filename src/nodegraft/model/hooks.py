@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nodegraft.base.errors import NotSupportedError
 from nodegraft.base.events import SILENT, Listener
@@ -25,6 +23,9 @@ from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.view import GraphView
 from nodegraft.model.confidence import World, confidence
 from nodegraft.streams.curriculum import Curriculum
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Capability(StrEnum):
@@ -86,8 +87,10 @@ class PublishedLesson:
         return tuple(task for task in (*self.old, self.doubled, self.new) if len(task))
 
     @property
-    def targets(self) -> Tensor:
+    def targets(self) -> "Tensor":
         """Score column of the true class of each query node."""
+        import torch  # This import takes seconds, and models in closed form do not need it.
+
         return torch.from_numpy(self.query.targets(self.columns))
 
     @property
@@ -159,7 +162,7 @@ class Hooks(ABC):
         """
 
     @abstractmethod
-    def score(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | NDArray[Any]:
+    def score(self, view: GraphView, rows: NDArray[np.int64]) -> "Tensor | NDArray[Any]":
         """Return scores, one row per node and one column per known class; higher is more likely.
 
         Args:
@@ -227,7 +230,7 @@ class Hooks(ABC):
         """
         raise NotSupportedError(self.name, Capability.EXPLAIN)
 
-    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> Tensor | Matrix:
+    def embedding(self, view: GraphView, rows: NDArray[np.int64]) -> "Tensor | Matrix":
         """Return the embedding of each node, from which scores are computed.
 
         Args:
@@ -236,7 +239,7 @@ class Hooks(ABC):
         """
         raise NotSupportedError(self.name, Capability.EMBED)
 
-    def scores_as_published(self, lesson: PublishedLesson) -> Tensor | NDArray[Any]:
+    def scores_as_published(self, lesson: PublishedLesson) -> "Tensor | NDArray[Any]":
         """Return scores, and take a training step on the query labels (published protocol only).
 
         Args:

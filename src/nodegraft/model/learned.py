@@ -3,14 +3,14 @@
 Learned attributes are declared in the class of a method, so that a loaded state can be checked.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nodegraft.base.errors import CheckpointError, DataError
 from nodegraft.graph.keyed_labels import KeyedLabels
@@ -56,13 +56,18 @@ def _kind(annotation: Any) -> str:
     origin = get_origin(annotation) or annotation
     if origin is KeyedLabels:
         return "labels"
-    if origin is Tensor:
+    if _is_tensor_type(origin):
         return "tensor"
     if origin is np.ndarray:
         return "array"
-    if annotation == dict[str, Tensor]:
+    if origin is dict and _is_tensor_type(get_args(annotation)[1]):
         return "tensors"
     return "json"
+
+
+def _is_tensor_type(annotation: Any) -> bool:
+    torch = sys.modules.get("torch")  # A class with such an annotation has imported it.
+    return torch is not None and annotation is torch.Tensor
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nodegraft.base.errors import DataError, NotFittedError, NotSupportedError, ParameterError
 from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.measure import Measurement
 from nodegraft.base.parameters.constraints import Fraction, OpenFraction
 from nodegraft.base.parameters.validate import validate, validate_value
+from nodegraft.base.tensors import is_tensor
 from nodegraft.graph.edges.matrix import IntArray, Matrix, row_numbers
 from nodegraft.graph.keyed_labels import KeyedLabels
 from nodegraft.graph.keys import Key, several
@@ -373,7 +373,7 @@ class Method(Stateful):
         model._check(graph)
         rows, place = np.unique(graph.rows_of(nodes), return_inverse=True)
         vectors = model.embedding(graph, rows)
-        return (vectors.detach().numpy() if isinstance(vectors, Tensor) else vectors)[place]
+        return (vectors.detach().numpy() if is_tensor(vectors) else vectors)[place]
 
     def explain(self, graph: GraphView, node: Key) -> dict[str, Any]:
         """Explain the prediction for a node.
@@ -437,7 +437,7 @@ class Method(Stateful):
         for start in range(0, unique.size, self.block_rows):
             block = unique[start : start + self.block_rows]
             scored = self.score(view, block)
-            values = scored.detach().numpy() if isinstance(scored, Tensor) else scored
+            values = scored.detach().numpy() if is_tensor(scored) else scored
             if values.shape != (block.size, len(self.classes_)):
                 raise DataError(
                     f"{self.name} gave scores of shape {values.shape} for {block.size} nodes and "

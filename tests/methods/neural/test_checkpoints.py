@@ -9,6 +9,7 @@ import pytest
 from nodegraft.base.errors import CheckpointError, ParameterError
 from nodegraft.base.events import Listener
 from nodegraft.methods.neural import checkpoints
+from nodegraft.methods.neural.batches import SampledTrainingWarning
 from tests.contract.streams import quick, small_stream
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -77,12 +78,21 @@ def test_an_interrupted_fit_resumes_with_the_same_result(
     assert [path.name for path in tmp_path.iterdir()] == ["training"]
 
 
-def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_that_does_not_fit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "training"
-    settings: dict[str, Any] = {"max_epochs": 1, "batch": "full", "listener": Listener()}
+    settings: dict[str, Any] = {"max_epochs": 1, "batch": "auto", "listener": Listener()}
     fitted("finetune", file=file, **settings)
     with pytest.raises(CheckpointError, match=r"another training, with another parameters: del"):
         fitted("finetune", file=file, hidden=20, **settings)
+    monkeypatch.setattr("nodegraft.methods.neural.batches.MOST_FULL_BATCH_EDGES", 0)
+    with (
+        pytest.warns(SampledTrainingWarning),
+        pytest.raises(CheckpointError, match=r"another choice of full or sampled batches: del"),
+    ):
+        fitted("finetune", file=file, **settings)
+    monkeypatch.undo()
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(CheckpointError, match=r"training is no checkpoint of a training, or is"):
         fitted("finetune", file=file, **settings)

@@ -3,62 +3,40 @@
 The matrix is an adjacency or sparse features.
 
 torch multiplies CSR matrices quickly, but its own gradient of such a product is an order of
-magnitude slower and needs 64-bit indices. Therefore this module implements the gradient: for ``y =
-A x`` with a constant ``A`` it is ``A^T dy``, a product with the stored transpose (``A`` itself if
-it is symmetric), with 32-bit indices if they fit.
+magnitude slower and needs 64-bit indices. Therefore :mod:`nodegraft.graph.edges.tensors` implements
+the gradient: for ``y = A x`` with a constant ``A`` it is ``A^T dy``, a product with the stored
+transpose (``A`` itself if it is symmetric), with 32-bit indices if they fit.
+
+Torch takes seconds to import, so it is imported for the first product that is large or trainable.
 """
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from torch import Tensor
 
 from nodegraft.graph.edges.matrix import FloatArray, IntArray, Matrix, is_sparse
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
 CHUNK_ENTRIES = 1 << 16
 
-CPU = torch.device("cpu")
+SMALL_PRODUCT = 1 << 24
+"""Number of multiplications below which SciPy computes a product of constant matrices.
 
-with warnings.catch_warnings():
-    # Trigger and suppress two warnings here that torch gives once per process: CSR tensors are in
-    # beta, and arrays are read-only.
-    warnings.simplefilter("ignore", UserWarning)
-    torch.from_numpy(np.frombuffer(bytes(1), dtype=np.uint8))
-    torch.sparse_csr_tensor(
-        torch.tensor([0, 1], device=CPU),
-        torch.tensor([0], device=CPU),
-        torch.tensor([1.0], device=CPU),
-        size=(1, 1),
-        device=CPU,
-        check_invariants=False,
-    )
-
-
-class _ConstantTimes(torch.autograd.Function):
-    """Autograd function for ``matrix @ dense``, in which only ``dense`` has a gradient.
-
-    Second-order gradients work, too, because the gradient is a product of the same form.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, operator: "Operator", dense: Tensor) -> Tensor:
-        ctx.operator = operator
-        return operator.forward_matrix @ dense
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, ctx.operator.transposed @ gradients[0].contiguous()
+It needs up to twice the time of torch, at most some ten milliseconds more.
+"""
 
 
 class Operator:
     """Constant matrix for products with trainable tensors: ``operator @ tensor``.
 
+    >>> import torch
     >>> operator = Operator(csr_array(np.array([[0.0, 2.0], [1.0, 0.0]], dtype=np.float32)))
     >>> weight = torch.ones(2, 1, requires_grad=True)
     >>> (operator @ weight).sum().backward(); weight.grad.flatten().tolist()
@@ -73,7 +51,7 @@ class Operator:
         self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
         self._matrix = matrix
         self._symmetric = symmetric
-        self._device = CPU
+        self._device: torch.device | None = None  # None stands for the CPU.
         self._forward: Tensor | None = None
         self._backward: Tensor | None = None
         self._elsewhere: Operator | None = None
@@ -84,20 +62,24 @@ class Operator:
         return self._matrix
 
     @property
-    def forward_matrix(self) -> Tensor:
+    def forward_matrix(self) -> "Tensor":
         """Matrix as a torch tensor, dense or CSR."""
+        from nodegraft.graph.edges.tensors import as_tensor
+
         if self._forward is None:
-            self._forward = _as_tensor(self._matrix, self._device)
+            self._forward = as_tensor(self._matrix, self._device)
         return self._forward
 
     @property
-    def backward_matrix(self) -> Tensor:
+    def backward_matrix(self) -> "Tensor":
         """Transpose of the matrix as a torch tensor, created for the first gradient."""
+        from nodegraft.graph.edges.tensors import as_tensor
+
         if self._backward is None:
             if self._symmetric or not is_sparse(self._matrix):
                 self._backward = self.forward_matrix if self._symmetric else self.forward_matrix.T
             else:
-                self._backward = _as_tensor(csr_array(self._matrix.T), self._device)
+                self._backward = as_tensor(csr_array(self._matrix.T), self._device)
         return self._backward
 
     @property
@@ -109,9 +91,9 @@ class Operator:
         other._elsewhere = None
         return other
 
-    def on(self, device: torch.device) -> "Operator":
+    def on(self, device: "torch.device") -> "Operator":
         """Return this operator with its tensors on a device; one such copy is cached."""
-        if device == self._device:
+        if device == self._device or (self._device is None and device.type == "cpu"):
             return self
         other = self._elsewhere
         if other is None or other._device != device:
@@ -126,9 +108,11 @@ class Operator:
         rows = np.repeat(np.arange(self.shape[0]), np.diff(matrix.indptr))
         return rows, matrix.indices.astype(np.int64)
 
-    def __matmul__(self, dense: Tensor) -> Tensor:
+    def __matmul__(self, dense: "Tensor") -> "Tensor":
+        from nodegraft.graph.edges.tensors import ConstantTimes
+
         own = self.on(dense.device)
-        product: Tensor = _ConstantTimes.apply(own, dense)  # type: ignore[no-untyped-call]
+        product: Tensor = ConstantTimes.apply(own, dense)  # type: ignore[no-untyped-call]
         return product
 
 
@@ -148,9 +132,12 @@ def multiply(left: "csr_array[Any]", right: Matrix) -> Matrix:
 
 
 def _product(left: "csr_array[Any]", right: FloatArray) -> FloatArray:
-    with torch.no_grad():
-        product: FloatArray = (_as_tensor(left) @ _as_tensor(right)).numpy()
-    return product
+    if left.nnz * right.shape[1] < SMALL_PRODUCT:
+        numbers: FloatArray = left.astype(np.float32, copy=False) @ np.asarray(right, np.float32)
+        return numbers
+    from nodegraft.graph.edges.tensors import product
+
+    return product(left, right)
 
 
 def _in_chunks(matrix: "csr_array[Any]", chunks: IntArray) -> "csr_array[Any]":
@@ -174,19 +161,6 @@ def _added_up(parts: FloatArray, chunks: IntArray) -> FloatArray:
         for part in parts[first[row] + 1 : first[row] + chunks[row]]:
             sums[row] += part
     return sums
-
-
-def _as_tensor(matrix: Matrix, device: torch.device = CPU) -> Tensor:
-    if not is_sparse(matrix):
-        return torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32)).to(device)
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(matrix.indptr).to(device),
-        torch.from_numpy(matrix.indices).to(device),
-        torch.from_numpy(matrix.data.astype(np.float32, copy=False)).to(device),
-        size=matrix.shape,
-        device=device,
-        check_invariants=False,
-    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ive
@@ -25,6 +24,9 @@ WIDTH = 8
 added, so that rounding does not depend on their number. This costs little time, because most time
 is spent reading the neighbours' rows.
 """
+
+BLOCK_ROWS = 2**13
+"""Number of rows of the mass that are added at once: few enough for the processor's cache."""
 
 CACHED_NUMBERS = 2**26
 """Maximum size of the cache of diffused mass, in numbers (256 MiB). The mass of sets that a model
@@ -184,9 +186,10 @@ class Diffusion:
                     following -= before
                 before, latest = latest, following
             for total, coefficient in zip(mass, coefficients.tolist(), strict=True):
-                if coefficient:
-                    # Compute total += coefficient * latest without a temporary array.
-                    torch.from_numpy(total).add_(torch.from_numpy(latest), alpha=coefficient)
+                # In blocks, because temporary arrays of this size would be slow.
+                for first in range(0, len(latest) if coefficient else 0, BLOCK_ROWS):
+                    block = slice(first, first + BLOCK_ROWS)
+                    total[block] += coefficient * latest[block]
         np.maximum(mass, 0.0, out=mass)
         # Divide by the root of the degree, because mass would otherwise depend mostly on the
         # degree, not on the set.

@@ -12,7 +12,7 @@ from nodegraft.graph.view import GraphView
 from nodegraft.methods.graft.classes import Floats
 from nodegraft.methods.graft.scoring import Derivation
 from nodegraft.methods.graft.signals import FLOOR, SignalKind
-from nodegraft.methods.linear.ridge import centred_cosines, cosine_contributions
+from nodegraft.methods.linear.cosines import centred_cosines, cosine_contributions
 
 NAMED_LABELS, NAMED_NODES = 5, 3
 """Maximum number of labels in an explanation, and of nodes that join a label to the node."""

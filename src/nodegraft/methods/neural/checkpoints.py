@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.array_file import flush_to_disk
+from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.device import CPU
 from nodegraft.methods.neural.ranks import from_first_rank, gather_objects, is_shared
@@ -82,7 +84,13 @@ class TrainingCheckpoint:
     def __init__(self, path: Path | None, inputs: Mapping[str, str], view: GraphView) -> None:
         self._path, self._view, self._steps = path, view, 0
         world_size = view.world_size if is_shared(view) else 1
-        self._inputs = {**inputs, "number of processes": str(world_size)}
+        self._inputs = {
+            **inputs,
+            "number of processes": str(world_size),
+            # batch="auto" depends on the free memory.
+            "choice of full or sampled batches": str(isinstance(view, SampledView)),
+            "version of nodegraft": version("nodegraft"),
+        }
         self._tensors: dict[str, Tensor] = {}
         self._stages: dict[str, Any] = {}
         if path is not None:

@@ -174,6 +174,6 @@ def require_same_inputs(inputs: Mapping[str, str], view: GraphView) -> None:
     if different:
         raise ParameterError(
             f"The {len(of_all)} training processes were given different "
-            f"{' and '.join(different)}: call fit with the same graph, labels and parameters in "
+            f"{' and '.join(different)}: call fit with the same arguments and parameters in "
             "each."
         )

@@ -85,7 +85,7 @@ class Pretrained(Hooks):
     adjustable: ClassVar[frozenset[str]] = Hooks.adjustable | {"batch", "fan_out"}
 
     data_parallel: ClassVar[bool] = True
-    """Whether several processes can train the method together (:mod:`.neural.ranks`)."""
+    """Whether several processes can train the method together (``methods/neural/ranks.py``)."""
 
     def for_training(self, view: GraphView) -> GraphView:
         """Return the view to train on, which is sampled if ``batch`` says so.
@@ -161,7 +161,8 @@ class Pretrained(Hooks):
             encoder.column_weights = rarity / rarity.mean()
         own = self.for_training(view)
         inputs = self._training_inputs(view, curriculum)
-        require_same_inputs(inputs, own)
+        has_checkpoint = str(self.checkpoint is not None)
+        require_same_inputs({**inputs, "use of checkpoints": has_checkpoint}, own)
         checkpoint = TrainingCheckpoint(self.checkpoint, inputs, own)
         vars(self)["_open_checkpoint"] = checkpoint
         return self.pretraining(encoder, own, curriculum, self.seeds, self.listener, checkpoint)

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -40,7 +39,6 @@ class RowMap:
     weight: NDArray[np.float32] | None = None
     """Matrix :math:`W` that rows are multiplied by, inputs x outputs; None for no product."""
 
-    @torch.no_grad()
     def __call__(self, rows: Matrix) -> FloatArray:
         """Apply the map to each row of a matrix.
 
@@ -53,14 +51,17 @@ class RowMap:
         if is_sparse(rows):
             product: FloatArray = multiply(rows, self.weight)
             return product
-        batch = torch.from_numpy(np.array(rows, dtype=np.float32))
-        if self.bias is not None:
-            batch += torch.from_numpy(self.bias)
-        if self.relu:
-            batch.relu_()
-        if self.weight is not None:
-            batch = batch @ torch.from_numpy(self.weight)
-        numbers: FloatArray = batch.numpy()
+        import torch  # This import takes seconds, and only processes that compute need it.
+
+        with torch.no_grad():
+            batch = torch.from_numpy(np.array(rows, dtype=np.float32))
+            if self.bias is not None:
+                batch += torch.from_numpy(self.bias)
+            if self.relu:
+                batch.relu_()
+            if self.weight is not None:
+                batch = batch @ torch.from_numpy(self.weight)
+            numbers: FloatArray = batch.numpy()
         return numbers
 
     @property
@@ -188,6 +189,8 @@ class SharedWork:
 
     def compute(self, block: int) -> int:
         """Compute a block with one thread and write it to disk; return the block's number."""
+        import torch  # See RowMap.__call__.
+
         torch.set_num_threads(1)
         try:
             return self._open().compute(block)
