@@ -103,25 +103,25 @@ def test_lists_and_tables_are_in_the_order_of_the_objects(
     for row in results:
         probabilities = [own.probability for own in row.classes]
         assert probabilities == sorted(probabilities, reverse=True)
-    pairs = [(row.node, own) for row in results for own in row.classes or [None]]
-    for (node, own), row in zip(pairs, found.to_arrow().to_pylist(), strict=True):
-        if own is None:
-            reason = "unknown_key" if node == "nobody" else "no_class"
-            assert row == dict.fromkeys(row) | {"node": node, "reason": reason}
-        else:
-            values = (node, own.class_, own.probability, own.threshold, own.reason)
-            assert tuple(row.values()) == values
+    rows = list[tuple[Any, ...]]()
+    for row in results:
+        for own in row.classes:
+            rows.append((row.node, own.class_, own.probability, own.threshold, own.reason))
+        if not row.classes:
+            rows.append((row.node, None, None, None, "no_class" if row.found else "unknown_key"))
+    assert [tuple(row.values()) for row in found.to_arrow().to_pylist()] == rows
     assert store.predict([]).to_arrow().num_rows == 0
     assert store.predict([]).classes == []
 
 
 @pytest.mark.parametrize("name", ["rows", "top", "min_confidence", "coverage"])
 def test_arguments_of_other_stores_are_refused(store: SeveralLabelsStore, name: str) -> None:
+    predict: Callable[..., Any] = store.predict
     with pytest.raises(SeveralLabelsError, match=f"The argument '{name}' of Store.predict is not"):
-        store.predict(["n1"], **{name: 1})
-    assert len(store.predict(["n1"], **{name: None})) == 1
+        predict(["n1"], **{name: 1})
+    assert len(predict(["n1"], **{name: None})) == 1
     with pytest.raises(TypeError, match="tops"):
-        store.predict(["n1"], tops=1)
+        predict(["n1"], tops=1)
 
 
 def test_classes_with_one_label_are_warned_of_at_creation(
