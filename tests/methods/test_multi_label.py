@@ -24,7 +24,7 @@ from nodegraft.graph.edges.adjacency import Adjacency
 from nodegraft.graph.graph import Graph
 from nodegraft.graph.keys import Key, NodeKeys
 from nodegraft.methods.multi_label import MultiLabel
-from nodegraft.methods.multi_label.calibration import OWN_THRESHOLD, class_thresholds
+from nodegraft.methods.multi_label.calibration import OWN_THRESHOLD, Calibration, class_thresholds
 from nodegraft.methods.multi_label.kernel import KernelRidge
 
 Labels: TypeAlias = dict[str, list[Key]]
@@ -114,9 +114,38 @@ def test_left_out_scores_are_those_of_a_fit_without_the_node() -> None:
         others = np.arange(12) != node
         kernel = np.exp((rows @ rows.T - 1.0) / 0.5)
         system = kernel[np.ix_(others, others)] + 0.7 * np.eye(11)
-        coefficients = np.linalg.solve(system, targets[others] - ridge.offsets)
+        rest = targets[others]
+        coefficients = np.linalg.solve(system, rest - rest.mean(axis=0))
         expected = kernel[node, others] @ coefficients + ridge.offsets
         assert np.allclose(ridge.left_out[node], expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_higher_score_has_a_higher_probability(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    targets = np.repeat(np.eye(3, dtype=bool), 3, axis=0)
+    # With few labels, labelled nodes may score lower than others by chance.
+    left_out = 0.4 - 0.1 * targets + draws.uniform(0.0, 0.02, targets.shape)
+    calibration = Calibration.fitted(left_out, targets)
+    scores = np.linspace(0.1, 1.0, 20)[:, None].repeat(3, axis=1)
+    assert (np.diff(calibration.probabilities(scores), axis=0) > 0.0).all()
+
+
+def test_nodes_of_a_small_class_do_not_score_lower_without_themselves() -> None:
+    targets = np.repeat(np.eye(3, dtype=bool), 3, axis=0)
+    strangers = KernelRidge.solved(np.eye(9), targets, 0.2, 1.0)
+    assert np.allclose(strangers.left_out, 1 / 3, atol=1e-3)
+
+
+def test_a_class_with_one_label_has_the_threshold_of_all_classes() -> None:
+    draws = np.random.default_rng(0)
+    targets = np.zeros((60, 2), dtype=bool)
+    targets[:30, 0] = targets[59, 1] = True
+    probabilities = np.where(targets, 0.8, 0.2) + draws.uniform(-0.1, 0.1, (60, 2))
+    probabilities[59, 1] = 0.004
+    large, lonely = class_thresholds(probabilities, targets)
+    assert large > 0.5
+    assert lonely > 0.5
 
 
 def test_changes_that_are_taken_back_leave_no_trace() -> None:
@@ -180,7 +209,7 @@ def test_a_grown_graph_may_have_new_labels() -> None:
 
 def test_classes_with_few_labels_share_a_threshold() -> None:
     generator = np.random.default_rng(0)
-    counts = [3, 5, OWN_THRESHOLD, 60]
+    counts = [12, 15, OWN_THRESHOLD, 60]
     targets = np.column_stack([np.arange(200) < count for count in counts])
     probabilities = 0.6 * targets * generator.random((200, 4)) + 0.4 * generator.random((200, 4))
     thresholds = class_thresholds(probabilities, targets)

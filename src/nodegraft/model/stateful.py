@@ -70,7 +70,7 @@ class Stateful(Hooks):
 
         Args:
             parameters: Hyper-parameters by name. The learned state is not dropped if no value
-                changes, or if only :attr:`adjustable` ones change (``world``, ``device``, and
+                changes, or if only ``adjustable`` ones change (``world``, ``device``, and
                 ``batch`` and ``fan_out`` of networks), which apply from the next call on.
         """
         fresh = build(type(self), {**self.get_params(), **parameters})

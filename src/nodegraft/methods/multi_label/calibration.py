@@ -51,11 +51,7 @@ class Calibration:
         """
         log_shares = np.log(targets.mean(axis=0))
         used = max(1, MOST_PAIRS // targets.shape[1])
-        some, truth = left_out[:used], targets[:used].ravel()
-        if truth.all() or not truth.any():
-            coefficients = np.array([0.0, 1.0, 0.0, 0.0])
-        else:
-            coefficients = logistic_coefficients(_predictors(some, log_shares), truth)
+        coefficients = _rising(_predictors(left_out[:used], log_shares), targets[:used].ravel())
         without = cls(coefficients, log_shares, np.zeros(log_shares.size))
         probabilities = without.probabilities(left_out)
         return cls(coefficients, log_shares, class_thresholds(probabilities, targets))
@@ -71,11 +67,17 @@ class Calibration:
 
 
 def class_thresholds(probabilities: Floats, targets: Bools) -> Floats:
-    """Return the threshold of each class with the best F1; classes with few labels share one."""
+    """Return the threshold of each class with the best F1; classes with few labels share one.
+
+    If these have few labels in all, they take the threshold that is best for all classes together.
+    """
     few = targets.sum(axis=0) < OWN_THRESHOLD
     thresholds = np.zeros(few.size)
     if few.any():
-        thresholds[few] = best_threshold(probabilities[:, few].ravel(), targets[:, few].ravel())
+        pooled = few if targets[:, few].sum() >= OWN_THRESHOLD else np.ones_like(few)
+        thresholds[few] = best_threshold(
+            probabilities[:, pooled].ravel(), targets[:, pooled].ravel()
+        )
     for column in np.flatnonzero(~few):
         thresholds[column] = best_threshold(probabilities[:, column], targets[:, column])
     return thresholds
@@ -97,6 +99,23 @@ def best_threshold(probabilities: Floats, truth: Bools) -> float:
     # Equal probabilities are predicted together.
     scores[:-1][values[:-1] == values[1:]] = -1.0
     return float(values[scores.argmax()])
+
+
+def _rising(predictors: Floats, truth: Bools) -> Floats:
+    """Fit a logistic regression whose slopes of the score are not negative, at most one of them 0.
+
+    Few labels could else give a higher score a lower probability.
+    """
+    neutral = np.array([0.0, 1.0, 0.0, 0.0])
+    if truth.all() or not truth.any():
+        return neutral
+    for kept in ([0, 1, 2], [1, 2], [0, 2]):
+        found = logistic_coefficients(predictors[:, kept], truth)
+        slopes = np.zeros(4)
+        slopes[[*kept, 3]] = found
+        if (slopes[:2] >= 0.0).all() and slopes[:2].any():
+            return slopes
+    return neutral
 
 
 def _predictors(scores: Floats, log_shares: Floats) -> Floats:

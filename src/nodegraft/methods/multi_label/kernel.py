@@ -39,12 +39,15 @@ class KernelRidge:
     ) -> "KernelRidge":
         r"""Solve the regression.
 
-        The score of node :math:`i` without itself is :math:`y_i - a_i / (K + \lambda I)^{-1}_{ii}`,
-        with the offsets of all nodes.
+        The score of node :math:`i` without itself is :math:`b + u_i - b_i v_i`, where
+        :math:`u_i = y_i - (A Y)_i / A_{ii}`, :math:`v_i = 1 - (A 1)_i / A_{ii}`,
+        :math:`A = (K + \lambda I)^{-1}`, and :math:`b_i` is the mean of the other nodes. The first
+        :math:`b` is that of all nodes. With :math:`b_i`, which is smaller for the nodes of a class,
+        these would score lower than other nodes if the class has few labels.
 
         >>> two = KernelRidge.solved(np.eye(2), np.array([[True], [False]]), 0.5, 1.0)
         >>> two.scores(np.eye(2)).round(3).tolist(), two.left_out.round(3).tolist()
-        ([[0.732], [0.268]], [[0.466], [0.534]])
+        ([[0.732], [0.268]], [[0.5], [0.5]])
 
         Args:
             examples: Rows of the labelled nodes, of length 1.
@@ -62,9 +65,13 @@ class KernelRidge:
             raise ParameterError(
                 f"The regression has no solution with penalty={penalty}: raise it."
             ) from error
-        coefficients = cho_solve((factor, is_lower), targets - offsets, check_finite=False)
+        with_ones = np.column_stack((targets, np.ones(len(rows))))
+        solved = cho_solve((factor, is_lower), with_ones, check_finite=False)
+        coefficients = solved[:, :-1] - offsets * solved[:, -1:]
         inverse, _ = lapack.dpotri(factor, lower=is_lower)
-        left_out = targets - coefficients / np.diagonal(inverse)[:, None]
+        without = with_ones - solved / np.diagonal(inverse)[:, None]
+        others = (targets.sum(axis=0) - targets) / max(len(rows) - 1, 1)
+        left_out = offsets + without[:, :-1] - others * without[:, -1:]
         return cls(rows, coefficients, offsets, left_out, width)
 
     def scores(self, rows: NDArray[Any]) -> Floats:

@@ -85,7 +85,7 @@ class Pretrained(Hooks):
     adjustable: ClassVar[frozenset[str]] = Hooks.adjustable | {"batch", "fan_out"}
 
     data_parallel: ClassVar[bool] = True
-    """Whether several processes can train the method together (:mod:`.neural.ranks`)."""
+    """Whether several processes can train the method together (``methods/neural/ranks.py``)."""
 
     def for_training(self, view: GraphView) -> GraphView:
         """Return the view to train on, which is sampled if ``batch`` says so.
