@@ -54,9 +54,7 @@ def train(options: argparse.Namespace) -> None:
     count = options.batches * BATCH // CLASSES
     known = ng.NodeLabels({name: rows[:count] for name, rows in labels.items()})
     times = StepTimes()
-    model = ng.HAGMeta(
-        batch=BATCH, dropout=0.0, max_epochs=EPOCHS, episodes=EPISODES, device="cpu", patience=1000
-    )
+    model = ng.HAGMeta(batch=BATCH, dropout=0.0, max_epochs=EPOCHS, episodes=EPISODES, device="cpu")
     model.fit(graph, known, listener=times)
     if os.environ["RANK"] == "0":
         shortest = {stage: min(times.seconds[stage]) for stage in STAGES}

@@ -128,6 +128,19 @@ def test_a_table_of_labels_may_name_a_node_twice(store: str, tmp_path: Path) -> 
     assert {known["name"]: known["labels"] for known in found[3:]} == {"small": 1, "terminal": 2}
 
 
+def test_labels_of_a_table_are_removed(store: str, tmp_path: Path) -> None:
+    table = write(
+        tmp_path / "old.csv", ("key", "label"), ("emacs", "editor"), ("emacs", "graphical")
+    )
+    invoke("unlabel", store, "--labels", table)
+    found = in_json("classes", store, "--version", "2")["classes"]
+    assert {known["name"]: known["labels"] for known in found} == {
+        "editor": 2,
+        "game": 3,
+        "graphical": 2,
+    }
+
+
 def test_a_class_is_renamed(store: str) -> None:
     assert in_json("rename", store, "game", "play")["change"]["predictions_changed"] == 0
     names = [known["name"] for known in in_json("classes", store, "--version", "2")["classes"]]
@@ -147,6 +160,17 @@ def test_a_store_grows(store: str, tmp_path: Path) -> None:
 def test_tables_with_several_labels_need_the_option(tables: list[str], tmp_path: Path) -> None:
     error = invoke("init", str(tmp_path / "s"), *tables, "--text", "text", code=2)
     assert "labels of nodes with another class" in error
+    assert "a new store keeps all with --several-labels" in " ".join(error.split())
+
+
+def test_classes_with_one_label_are_warned_of(tables: list[str], tmp_path: Path) -> None:
+    with (tmp_path / "labels.csv").open("a") as file:
+        file.write("vim,single\n")
+    arguments = (*tables, "--text", "text", "--several-labels")
+    text = invoke("init", str(tmp_path / "a"), *arguments)
+    assert "Warning: Class 'single' has only 1 label" in " ".join(text.split())
+    (warning,) = in_json("init", str(tmp_path / "b"), *arguments)["warnings"]
+    assert "'single'" in warning
 
 
 SUPPORTED = {
@@ -182,6 +206,7 @@ def test_all_other_commands_refuse(store: str) -> None:
         error = invoke(name, store, *ARGUMENTS.get(name, ()), code=2)
         says = " ".join(error.split())
         assert "is not supported for a store with several labels per node." in says, name
+        assert name in says.lower()
     assert [entry["action"] for entry in in_json("history", store)["history"]] == ["init"]
 
 
@@ -189,6 +214,9 @@ def test_all_other_commands_refuse(store: str) -> None:
     ("arguments", "says"),
     [
         (("predict", "--all", "--top", "3"), "--top is not supported"),
+        (("predict", "--all", "--top", "1"), "--top is not supported"),
+        (("remove", "game", "game"), "given twice: 'game'"),
+        (("unlabel", "--class", "editor", "--nodes", "vim,vim"), "lists a node twice: 'vim'"),
         (("predict", "--all", "--coverage", "0.9"), "--coverage is not supported"),
         (("predict", "--rows", "x.jsonl"), "--rows is not supported"),
         (("add", *TERMINAL, "--parent", "game"), "'parent' of 'add' is not supported"),

@@ -10,12 +10,14 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
+from nodegraft.client import Client, ServiceError
 from nodegraft.service.app import application
 from nodegraft.service.routes.predict import ARROW
 from nodegraft.service.settings import Settings
 from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
 from nodegraft.tables.read import read_tables
+from tests.service.running import running
 from tests.service.served import EDGES, KEYS, NODES, asked
 from tests.store.test_several_labels import GRAPH, LABELS
 
@@ -118,6 +120,32 @@ def test_a_change_that_does_not_fit_is_refused(
     assert client.get("/v1/versions").json()["newest"] == 1
 
 
+@pytest.mark.parametrize("action", ["relabel", "merge", "move", "split"])
+def test_a_change_that_is_not_supported_is_named(client: TestClient, action: str) -> None:
+    done = client.post("/v1/changes", json={"action": action})
+    says = f"The change {action!r} is not supported for a store with several labels per node."
+    error = done.json()["error"]
+    assert (done.status_code, error["code"], error["message"]) == (422, "not_supported", says)
+    for body in (b"{", b"[1]", b'{"action": "unknown"}', b'{"action": []}'):
+        done = client.post("/v1/changes", content=body)
+        assert (done.status_code, done.json()["error"]["code"]) == (422, "invalid_request")
+
+
+def test_the_python_client_previews_and_removes_labels(place: Path) -> None:
+    with running(place) as service, Client(f"http://127.0.0.1:{service.port}") as client:
+        preview = client.preview({"new": ["n1", "n3", "n5"]})
+        assert [own["labels"] for own in preview["classes"] if own["name"] == "new"] == [3]
+        assert client.versions()["newest"] == 1
+        first = LABELS["warm"][0]
+        assert client.unlabel({"warm": [first]})["change"]["detail"] == {
+            "labels": {"warm": [first]}
+        }
+        with pytest.raises(ServiceError, match="several labels per node"):
+            client.merge(["warm", "big"], "both")
+        with pytest.raises(ServiceError, match="unknown field 'keys'"):
+            client.unlabel([first])
+
+
 def test_all_other_routes_are_refused_by_name(client: TestClient) -> None:
     own = client.get("/openapi.json").json()["paths"]
     assert set(own) == {
@@ -136,7 +164,10 @@ def test_all_other_routes_are_refused_by_name(client: TestClient) -> None:
             assert says in done.text
             refused += 1
     assert refused > 20
-    assert "GET / is not supported" in client.get("/").text
+    page = client.get("/")
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "Labelling in the browser is not supported" in page.text
+    assert 'href="docs"' in page.text
     assert client.get("/v1/nothing").status_code == 404
 
 

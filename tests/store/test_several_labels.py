@@ -91,6 +91,51 @@ def test_every_node_that_was_asked_for_is_in_the_table(store: SeveralLabelsStore
     assert set(everyone.to_arrow()["node"].to_pylist()) == set(GRAPH.keys_of(GRAPH.rows))
 
 
+@pytest.mark.parametrize("ignore_labels", [False, True])
+def test_lists_and_tables_are_in_the_order_of_the_objects(
+    store: SeveralLabelsStore, ignore_labels: bool
+) -> None:
+    nodes = ["n5", "nobody", *GRAPH.keys_of(GRAPH.rows)]
+    found = store.predict(nodes, missing="null", ignore_labels=ignore_labels)
+    results = found.to_results()
+    assert found.classes == [[own.class_ for own in row.classes] for row in results]
+    assert {len(own) for own in found.classes} >= {0, 1, 2}
+    for row in results:
+        probabilities = [own.probability for own in row.classes]
+        assert probabilities == sorted(probabilities, reverse=True)
+    rows = list[tuple[Any, ...]]()
+    for row in results:
+        for own in row.classes:
+            rows.append((row.node, own.class_, own.probability, own.threshold, own.reason))
+        if not row.classes:
+            rows.append((row.node, None, None, None, "no_class" if row.found else "unknown_key"))
+    assert [tuple(row.values()) for row in found.to_arrow().to_pylist()] == rows
+    assert store.predict([]).to_arrow().num_rows == 0
+    assert store.predict([]).classes == []
+
+
+@pytest.mark.parametrize("name", ["rows", "top", "min_confidence", "coverage"])
+def test_arguments_of_other_stores_are_refused(store: SeveralLabelsStore, name: str) -> None:
+    predict: Callable[..., Any] = store.predict
+    with pytest.raises(SeveralLabelsError, match=f"The argument '{name}' of Store.predict is not"):
+        predict(["n1"], **{name: 1})
+    assert len(predict(["n1"], **{name: None})) == 1
+    with pytest.raises(TypeError, match="tops"):
+        predict(["n1"], tops=1)
+
+
+def test_classes_with_one_label_are_warned_of_at_creation(
+    store: SeveralLabelsStore, tmp_path: Path
+) -> None:
+    assert store.version().measures["warnings"] == []
+    for number, names in enumerate((["one"], ["one", "two"])):
+        labels = LABELS | {name: ["n1"] for name in names}
+        with ng.Store.init(tmp_path / f"{number}", GRAPH, labels, several_labels=True) as made:
+            (warning,) = made.version().measures["warnings"]
+        assert f"{', '.join(map(repr, names))} ha" in warning
+        assert "only 1 label" in warning
+
+
 def test_a_reopened_store_predicts_the_same(store: SeveralLabelsStore) -> None:
     store.add({"new": ["n1", "n5", "n9"]}, intent=Intent(promote=True))
     with ng.Store.open(store.place) as other:
@@ -194,6 +239,12 @@ def test_an_earlier_change_is_undone_by_applying_later_ones_again(
         (Change("unlabel", {"labels": {"red": LABELS["red"]}}), ClassNameError, "remove the class"),
         (Change("unlabel", {"keys": ["n1"]}), SeveralLabelsError, "'keys' of 'unlabel'"),
         (Change("remove", {"names": list(LABELS)}), ClassNameError, "the last one"),
+        (Change("remove", {"names": ["red", "red"]}), ClassNameError, "given twice: 'red'"),
+        (
+            Change("unlabel", {"labels": {"warm": LABELS["warm"][:1] * 2}}),
+            ClassNameError,
+            "'warm' lists a node twice",
+        ),
         (Change("merge", {"names": ["warm", "big"], "into": "x"}), SeveralLabelsError, "'merge'"),
         (
             Change("add", {"classes": {"x": ["n1"]}, "parent": "red"}),
@@ -343,6 +394,7 @@ def test_a_store_grows_and_the_growth_is_undone(tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"method": "sgc-mean"}, "The method sgc-mean is not supported"),
+        ({"several_labels": "yes"}, "several_labels"),
         ({"world": "open"}, "open or closed world is not supported"),
         ({"parents": {"warm": "big"}}, "class tree is not supported"),
         ({"parameters": {"hoops": 1}}, "hoops"),
@@ -352,7 +404,7 @@ def test_options_that_have_no_meaning_are_refused(
     tmp_path: Path, options: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(NodegraftError, match=says):
-        ng.Store.init(tmp_path / "s", GRAPH, LABELS, several_labels=True, **options)
+        ng.Store.init(tmp_path / "s", GRAPH, LABELS, **{"several_labels": True} | options)
     assert not (tmp_path / "s").exists()
 
 

@@ -14,7 +14,7 @@ from nodegraft.base.events import SILENT, Listener
 from nodegraft.base.problems import Problems
 from nodegraft.cli.inputs import similar_keys
 from nodegraft.cli.options import EditOptions
-from nodegraft.cli.output import Output
+from nodegraft.cli.output import RUNNING, Output
 from nodegraft.cli.render.versions import (
     preview_lines,
     refit_advice,
@@ -50,7 +50,7 @@ def open_store(place: Path, listener: Listener = SILENT, several_labels: bool = 
     store = Store.open(place, listener=listener)
     if store.has_several_labels and not several_labels:
         store.close()
-        raise SeveralLabelsError("This command")
+        raise SeveralLabelsError(f"The command {RUNNING.get()}")
     return store
 
 

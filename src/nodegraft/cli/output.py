@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 _PYTHON_AND_FLAG = re.compile(r"[\w.]+=\S+ \((--[^)]+)\)")
 """Pattern of a Python argument followed by its CLI option, such as ``repair=True (--repair)``."""
+
+RUNNING = ContextVar("RUNNING", default="")
+"""Name of the command that runs."""
 
 R = TypeVar("R", bound=Result, covariant=True)
 
@@ -117,6 +121,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
     parameters += _format_options(results)
 
     def run(**values: Any) -> None:
+        RUNNING.set(run.__name__)
         as_json = values.pop("as_json", False)
         with _shown_errors(as_json):
             replace = values.pop("replace_table", False)

@@ -233,7 +233,8 @@ class Calls(ABC, Generic[Response]):
         Args:
             classes: New class -> keys of its nodes.
         """
-        return self._send(Call("POST", "/v1/classes:preview", body={"classes": _lists(classes)}))
+        body = {"action": "add", "classes": _lists(classes), "dry_run": True}
+        return self._send(Call("POST", "/v1/changes", body=body))
 
     def add(
         self,
@@ -302,17 +303,23 @@ class Calls(ABC, Generic[Response]):
         return self._label_change(body, note, override, promote)
 
     def unlabel(
-        self, nodes: Iterable[Key], *, note: str = "", override: str = "", promote: bool = False
+        self,
+        nodes: Iterable[Key] | Labels,
+        *,
+        note: str = "",
+        override: str = "",
+        promote: bool = False,
     ) -> Response:
         """Remove labels: this makes a version.
 
         Args:
-            nodes: Keys of labelled nodes.
+            nodes: Keys of labelled nodes; in a store with several labels per node, class -> keys.
             note: Reason for the change.
             override: Reason to apply the change although held-out accuracy drops.
             promote: Make the version live at once; this needs the scope admin.
         """
-        body = {"action": "unlabel", "keys": list(nodes)}
+        body: dict[str, Any] = {"action": "unlabel"}
+        body |= {"labels": _lists(nodes)} if isinstance(nodes, Mapping) else {"keys": listed(nodes)}
         return self._label_change(body, note, override, promote)
 
     def rename(self, old: str, new: str, *, note: str = "", promote: bool = False) -> Response:

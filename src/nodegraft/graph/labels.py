@@ -209,7 +209,7 @@ class NodeLabels(Mapping[str, NDArray[np.int64]]):
                         where, hint = f"{name!r} twice", ""
                         if owner[key] != name:
                             where = f"{owner[key]!r} and {name!r}"
-                            hint = " nodegraft.MultiLabel takes several classes per node."
+                            hint = " See several_labels=True of Store.init, and MultiLabel."
                         raise ClassNameError(
                             f"Node {key!r} is listed under {where}: a node has one class.{hint}"
                         )

@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import APIRouter, Body, Depends, Request, Response
 from pydantic import Field, TypeAdapter
 
 from nodegraft.analysis.label_sets.state import LabelSetState
-from nodegraft.analysis.labels.changes import Change
+from nodegraft.analysis.labels.changes import Change, changes_labels
 from nodegraft.analysis.predictions import Missing
 from nodegraft.analysis.results.label_sets import (
     LabelSetClasses,
@@ -33,6 +33,7 @@ from nodegraft.service.routes import health, nodes, page, predict, versions
 from nodegraft.service.routes.changes import ACTION, Name, Names
 from nodegraft.service.schemas import Keys, LabelChange, Labels, RequestModel, Text
 from nodegraft.store.intent import Intent
+from nodegraft.store.label_set_changes import CHANGES
 from nodegraft.store.several_labels import SeveralLabelsStore
 from nodegraft.store.store import Store
 
@@ -41,6 +42,15 @@ READ = router("classes", Scope.READ)
 TEACH = router("classes", Scope.TEACH)
 
 RESULT = TypeAdapter(LabelSetPredictions)
+
+NO_PAGE = """<!doctype html>
+<html lang="en">
+<title>nodegraft</title>
+<p>Labelling in the browser is not supported for a store with several labels per node.</p>
+<p><a href="docs">Routes of this service</a></p>
+</html>
+"""
+"""Page at `/`, in place of the labelling page."""
 
 
 class PredictSets(RequestModel):
@@ -142,6 +152,17 @@ AnySetChange = Annotated[
 ]
 
 
+async def _require_supported(request: Request) -> None:
+    """Raise an error that names a change which only stores with one label per node have."""
+    try:
+        body = await request.json()
+    except ValueError:
+        return  # FastAPI refuses the body.
+    action = body.get("action") if isinstance(body, dict) else None
+    if isinstance(action, str) and changes_labels(action) and action not in CHANGES:
+        raise SeveralLabelsError(f"The change {action!r}")
+
+
 @PREDICTIONS.post(
     "/predict",
     response_model=LabelSetPredictions,
@@ -178,6 +199,7 @@ def classes(live: ReadVersion) -> LabelSetClasses:
 @TEACH.post(
     "/changes",
     status_code=201,
+    dependencies=[Depends(_require_supported)],
     responses={200: {"model": LabelSetComparison, "description": "Dry run: nothing was changed"}},
 )
 async def change(
@@ -247,7 +269,7 @@ def routers(others: Iterator[APIRouter]) -> Iterator[APIRouter]:
     }
     yield from own
     refusing, pages = router("refused", Scope.READ, prefix=""), APIRouter(include_in_schema=False)
-    pages.get("/")(_refuse)
+    pages.get("/")(_no_page)
     for part in others:
         for route in part.routes if part is not page.ROUTER else ():
             path = getattr(route, "path", "")
@@ -260,6 +282,11 @@ def routers(others: Iterator[APIRouter]) -> Iterator[APIRouter]:
 async def _refuse(request: Request) -> Response:
     """Raise an error that names the route."""
     raise SeveralLabelsError(f"{request.method} {request.url.path}")
+
+
+async def _no_page() -> Response:
+    """Return a page that says that labelling in the browser is not supported."""
+    return Response(NO_PAGE, media_type="text/html", headers=page.HEADERS)
 
 
 def _state(live: Live) -> LabelSetState:

@@ -129,6 +129,7 @@ class SeveralLabels(FirstVersion):
 
     def fitted(self, graph: Graph, listener: Listener) -> "tuple[LabelSetState, dict[str, Any]]":
         """Fit the model; nothing is held out."""
+        from nodegraft.analysis.label_sets.preview import single_label_warnings
         from nodegraft.analysis.label_sets.state import LabelSetState
         from nodegraft.methods.multi_label.model import MultiLabel
 
@@ -137,7 +138,11 @@ class SeveralLabels(FirstVersion):
             # Similar class names are allowed here; the report on the tables warns of them.
             state.model.fit(graph, self.labels, force_name=True)
             state.predict(graph.targets[:1])
-        return state, {"labels": state.labels.num_labels, "seconds": round(fit.seconds, 1)}
+        warnings = single_label_warnings(
+            name for name, keys in state.labels.items() if len(keys) == 1
+        )
+        sizes = {"labels": state.labels.num_labels, "seconds": round(fit.seconds, 1)}
+        return state, sizes | {"warnings": warnings}
 
     def write_settings(self, connection: Connection, intent: Intent) -> None:
         """Write nothing: no setting has a meaning here."""

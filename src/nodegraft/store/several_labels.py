@@ -91,6 +91,7 @@ class SeveralLabelsStore(Store):
         version: int | None = None,
         missing: "Missing" = "error",
         ignore_labels: bool = False,
+        **others: Any,
     ) -> SetPredictions:
         """Return the classes of each node: its labels, and every class that reaches its threshold.
 
@@ -100,7 +101,12 @@ class SeveralLabelsStore(Store):
             missing: Treatment of keys that the graph does not have: ``error`` raises an error
                 that names them, ``skip`` leaves them out, ``null`` gives a node without classes.
             ignore_labels: Whether to leave out labels that are not predicted.
+            others: Other arguments of :meth:`Store.predict`, which are not supported here.
         """
+        inspect.signature(Store.predict).bind(self, **others)
+        for name, value in others.items():
+            if value is not None:
+                raise SeveralLabelsError(f"The argument {name!r} of Store.predict")
         number = self.live if version is None else version
         return self.state(number).predict_keys(nodes, number, missing, ignore_labels)
 

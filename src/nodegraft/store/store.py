@@ -10,6 +10,7 @@ from nodegraft.analysis.labels.changes import Change
 from nodegraft.analysis.version import Promotion, Version
 from nodegraft.base.errors import NodegraftError
 from nodegraft.base.events import SILENT, Listener
+from nodegraft.base.parameters.validate import validate_value
 from nodegraft.base.tabular import Records
 from nodegraft.graph.keys import Key
 from nodegraft.store.intent import Intent
@@ -140,6 +141,7 @@ class Store(StoreViews):
         from nodegraft.tables.labels import keys_by_class
 
         folder = Path(place).expanduser()
+        validate_value("several_labels", several_labels, bool)
         kind = SeveralLabels if several_labels else OneLabel
         options = dict(parameters or {})
         first = kind(

@@ -32,6 +32,12 @@ LABEL = "label"
 ALIKE = "groups of class names that differ only by case or blanks"
 """Description of the finding about different class names that probably mean the same class."""
 
+FIRST_KEPT = (
+    "the first class of each is kept; a new store keeps all with several_labels=True "
+    "(--several-labels)"
+)
+"""Correction of labels of nodes with several classes."""
+
 Labels = Mapping[str, Iterable[Key]] | Source
 """Labels of nodes: a mapping from class name to node keys; a table with the columns ``key`` and
 ``label``; or a pandas Series of class names with node keys as index.
@@ -92,6 +98,7 @@ def read_labels(
         several_labels: Whether a node may have several classes, each in a row of its own.
     """
     validate_value("key", key, str)
+    validate_value("several_labels", several_labels, bool)
     validate_value("label", label, str)
     table = read_source(labels, "labels", (label, key), delimiter)
     require_columns(
@@ -223,7 +230,7 @@ def _label_findings(
         *about("odd", f"labels whose class name has {allowed}", "choose another name", True),
         *about("unknown", "labels of nodes that are not in the table of nodes", "dropped"),
         *about("typed", "labels of nodes whose type is not classified", "dropped"),
-        *about("other", "labels of nodes with another class", "the first class of each is kept"),
+        *about("other", "labels of nodes with another class", FIRST_KEPT),
     ]
 
 

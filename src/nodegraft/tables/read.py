@@ -145,6 +145,7 @@ def read_tables(
         listener: Listener that receives progress events of text encoders.
     """
     validate_value("repair", repair, bool)
+    validate_value("several_labels", several_labels, bool)
     validate_value("label", label, str)
     validate_value("label_key", label_key, str | None)
     check_key_type(key_type)

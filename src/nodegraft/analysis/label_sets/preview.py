@@ -1,12 +1,13 @@
 """Comparison of predicted classes before and after a change, if nodes may have several."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from nodegraft.analysis.label_sets.state import LabelSetState
 from nodegraft.analysis.results.label_sets import ClassEffect
+from nodegraft.base.counting import listed
 from nodegraft.base.tabular import Records
 
 
@@ -28,16 +29,33 @@ class SetPreview:
 
     def warnings(self) -> list[str]:
         """Return warnings to check before promotion; they do not block the change."""
-        return [
-            f"Class {effect.name!r} has only 1 label: its predictions depend on that node alone. "
-            "Add more labels."
-            for effect in self.classes
-            if effect.labels == 1
-        ]
+        return single_label_warnings(effect.name for effect in self.classes if effect.labels == 1)
 
     def measures(self) -> dict[str, object]:
         """Return the measurements that are stored with a version."""
         return {"asked": self.compared, "flipped": self.changed, "warnings": self.warnings()}
+
+
+def single_label_warnings(names: Iterable[str]) -> list[str]:
+    """Return a warning of classes with only one label; an empty list if there are none.
+
+    >>> single_label_warnings(["game"])[0][:32]
+    "Class 'game' has only 1 label: i"
+
+    Args:
+        names: Names of the classes.
+    """
+    match [repr(name) for name in names]:
+        case []:
+            return []
+        case [name]:
+            found = f"Class {name} has only 1 label: its predictions depend on that node alone."
+        case several:
+            found = (
+                f"Classes {listed(several)} have only 1 label each: the predictions of such a "
+                "class depend on that node alone."
+            )
+    return [f"{found} Add more labels."]
 
 
 def compare_sets(

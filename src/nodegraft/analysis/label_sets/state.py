@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -84,26 +84,40 @@ class SetPredictions(Tabular):
     @property
     def classes(self) -> list[list[str]]:
         """Labels and predicted classes of each node, the most probable first; may be empty."""
-        return [[found.class_ for found in row.classes] for row in self.to_results()]
+        rows, columns = self._pairs
+        names = np.array(self.names, dtype=object)[columns].tolist()
+        ends = np.searchsorted(rows, np.arange(len(self)), "right").tolist()
+        return [names[start:end] for start, end in pairwise((0, *ends))]
+
+    @property
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        """Row and column of each listed class: node after node, the most probable class first."""
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")
+        is_listed = self.is_predicted | self._is_own
+        rows, places = np.nonzero(np.take_along_axis(is_listed, order, axis=1))
+        return rows, order[rows, places]
+
+    @property
+    def _is_own(self) -> NDArray[np.bool_]:
+        return self.is_label & (not self.ignore_labels)
 
     def to_results(self) -> list[NodeClasses]:
         """Return an object for each node, as the command line and HTTP return it."""
-        is_own = self.is_label & (not self.ignore_labels)
-        is_listed = self.is_predicted | is_own
-        order = np.argsort(-self.probabilities, axis=1, kind="stable")
-        results = []
-        for row, (node, found) in enumerate(zip(self.nodes, self.is_found.tolist(), strict=True)):
-            columns = [column for column in order[row].tolist() if is_listed[row, column]]
-            classes = [
-                NodeClass(
-                    self.names[column],
-                    float(self.probabilities[row, column]),
-                    float(self.thresholds[column]),
-                    "own_label" if is_own[row, column] else "prediction",
-                )
-                for column in columns
-            ]
-            results.append(NodeClasses(node, found, classes))
+        is_found = self.is_found.tolist()
+        results = [NodeClasses(*pair, []) for pair in zip(self.nodes, is_found, strict=True)]
+        rows, columns = self._pairs
+        probabilities = self.probabilities[rows, columns].tolist()
+        is_own = self._is_own[rows, columns].tolist()
+        thresholds = self.thresholds.tolist()
+        pairs = zip(rows.tolist(), columns.tolist(), probabilities, is_own, strict=True)
+        for row, column, probability, own in pairs:
+            found = NodeClass(
+                self.names[column],
+                probability,
+                thresholds[column],
+                "own_label" if own else "prediction",
+            )
+            results[row].classes.append(found)
         return results
 
     def __len__(self) -> int:
@@ -115,24 +129,24 @@ class SetPredictions(Tabular):
         The columns are node, class, probability, threshold and reason. A node without any class has
         one row whose class is null.
         """
-        nodes: list[Key] = []
-        rows: list[tuple[str | None, float | None, float | None, str]] = []
-        for result in self.to_results():
-            own: list[tuple[str | None, float | None, float | None, str]] = [
-                (found.class_, found.probability, found.threshold, found.reason)
-                for found in result.classes
-            ]
-            rows += own or [(None, None, None, "no_class" if result.found else "unknown_key")]
-            nodes += repeat(result.node, len(own) or 1)
-        names, probabilities, thresholds, reasons = zip(*rows, strict=True) if rows else ((),) * 4
-        columns: dict[str, Any] = {
-            "node": node_column(nodes, self.key_type),
-            "class": pa.array(names, pa.string()),
-            "probability": pa.array(probabilities, pa.float64()),
-            "threshold": pa.array(thresholds, pa.float64()),
-            "reason": pa.array(reasons, pa.string()),
+        rows, columns = self._pairs
+        reasons = np.where(self._is_own[rows, columns], "own_label", "prediction")
+        empty = np.setdiff1d(np.arange(len(self)), rows)
+        without = np.where(self.is_found[empty], "no_class", "unknown_key")
+        # A stable sort keeps the classes of a node in order.
+        order = np.argsort(np.concatenate((rows, empty)), kind="stable")
+        is_null = (np.arange(order.size) >= rows.size)[order]
+        column = np.concatenate((columns, np.zeros_like(empty)))[order]
+        row = np.concatenate((rows, empty))[order]
+        classes = pa.array(self.names, pa.string()).take(pa.array(column, mask=is_null))
+        table = {
+            "node": node_column(self.nodes, self.key_type).take(pa.array(row)),
+            "class": classes,
+            "probability": pa.array(self.probabilities[row, column], mask=is_null),
+            "threshold": pa.array(self.thresholds[column], mask=is_null),
+            "reason": pa.array(np.concatenate((reasons, without))[order].tolist(), pa.string()),
         }
-        return pa.table(columns)
+        return pa.table(table)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from nodegraft.cli.render.versions import (
     report_fields,
     report_table,
     table_preview_lines,
+    warning_lines,
     world_line,
 )
 from nodegraft.cli.results.store import CreatedStore, Example, NewVersion
@@ -331,12 +332,13 @@ def _created_several(
         labels=labels.num_labels,
         held_out=0,
         accuracy=None,
+        warnings=store.version(1).measures["warnings"],
         **report_fields(tables.report),
     )
     sizes = f"{counted(value.classes, 'class')}, {counted(value.labels, 'label')}"
     nodes = counted(len(labels.owners), "node")
     text = f"Created {store.place}: {sizes} of {nodes}. No label is held out."
-    return value, (report_table(tables.report), line(text))
+    return value, (report_table(tables.report), line(text), *warning_lines(value.warnings))
 
 
 def _built_graph(folder: Path, *arguments: object) -> "Tables":

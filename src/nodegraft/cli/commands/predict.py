@@ -60,7 +60,9 @@ def predict(
             "beside it, or 'key'."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(help="Number of classes shown for each node.")] = 1,
+    top: Annotated[
+        int | None, typer.Option(help="Number of classes shown for each node; 1 by default.")
+    ] = None,
     min_confidence: Annotated[
         float | None,
         typer.Option(
@@ -126,12 +128,13 @@ def predict(
         end = predicting_version(number, live, waiting)
         if store.has_several_labels:
             unsupported: dict[str, object] = {
-                "--top": None if top == 1 else top,
+                "--top": top,
                 "--min-confidence": min_confidence,
                 "--coverage": coverage,
             }
             arguments: Any = (number, targets, keys, ignore_labels, unsupported, end, terminal)
             return predict_several(cast("SeveralLabelsStore", store), *arguments)
+        top = 1 if top is None else top
         options: dict[str, Any] = {
             "keys": keys,
             "ignore_labels": ignore_labels,

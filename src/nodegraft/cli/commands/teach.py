@@ -69,25 +69,24 @@ def _for_known_classes(action: str, argument: str, summary: str) -> Callable[...
 @command
 def unlabel(
     place: StorePlace,
-    nodes: Annotated[str, typer.Option(help="Keys of labelled nodes, separated by commas.")],
+    labels: LabelOptions,
     options: EditOptions,
     terminal: Terminal,
-    name: Annotated[
-        str | None,
-        typer.Option("--class", help="Class to remove, in a store with several labels per node."),
-    ] = None,
 ) -> EditOutput:
-    """Remove labels of nodes."""
+    """Remove labels; --class and --labels are for stores with several labels per node only."""
 
-    def arguments(store: "Store", _: Problems) -> dict[str, Any]:
-        keys = keys_from(nodes, store.graph(), must_exist=False)
-        if store.has_several_labels != (name is not None):
-            raise ParameterError(
-                "Nodes of this store have one label: omit --class."
-                if name
-                else "Nodes of this store may have several labels: give --class NAME."
-            )
-        return {"keys": keys} if name is None else {"labels": {name: keys}}
+    def arguments(store: "Store", problems: Problems) -> dict[str, Any]:
+        if store.has_several_labels:
+            if labels.name is None and labels.labels is None:
+                raise ParameterError(
+                    "Nodes of this store may have several labels: give --class NAME, or --labels."
+                )
+            return {"labels": labels_from(store, labels, problems)}
+        if labels.name is not None or labels.labels is not None:
+            raise ParameterError("Nodes of this store have one label: omit --class and --labels.")
+        if labels.nodes is None:
+            raise ParameterError("Give the keys of labelled nodes: --nodes p17,p20.")
+        return {"keys": keys_from(labels.nodes, store.graph(), must_exist=False)}
 
     return edit_labels(place, "unlabel", arguments, options, terminal)
 

@@ -1,6 +1,6 @@
 """Results of commands about stores: tables, versions, suggestions, evaluations, model cards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nodegraft.analysis.results import nodes, versions
@@ -57,6 +57,7 @@ class CreatedStore(Result):
         held_out: Number of held-out labels, which measure accuracy.
         accuracy: Held-out accuracy; null without held-out labels.
         findings: Problems that were found in the tables.
+        warnings: Warnings about the labels.
     """
 
     store: str
@@ -73,6 +74,7 @@ class CreatedStore(Result):
     held_out: int
     accuracy: float | None
     findings: list[Finding]
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,7 @@ class LabelSets(Mapping[str, KeyArray]):
         classes = dict(self)
         for name, keys in labels.items():
             own, removed = self[name], key_array(several(keys, f"nodes of class {name!r}"))
+            _refuse_repeated(f"Class {name!r} lists a node", removed.tolist())
             known = set(own.tolist())
             if missing := [key for key in removed.tolist() if key not in known]:
                 raise ClassNameError(
@@ -130,6 +131,7 @@ class LabelSets(Mapping[str, KeyArray]):
             names: Names of the classes to remove.
         """
         removed = several(names, "class names")
+        _refuse_repeated("A class is given", removed)
         for name in removed:
             _ = self[name]
         rest = {name: keys for name, keys in self.items() if name not in removed}
@@ -178,14 +180,16 @@ def _checked(classes: Mapping[str, Iterable[Key]]) -> dict[str, KeyArray]:
         keys = key_array(several(members, f"nodes of class {class_name(name)!r}"))
         if not keys.size:
             raise ClassNameError(f"Class {name!r} has no nodes.")
-        if again := [key for key, count in Counter(keys.tolist()).items() if count > 1]:
-            raise ClassNameError(
-                f"Class {name!r} lists a node twice: {listed(map(repr, again))}. List it once."
-            )
+        _refuse_repeated(f"Class {name!r} lists a node", keys.tolist())
         found[name] = _in_hash_order(keys)
     if not found:
         raise ClassNameError("No class given.")
     return found
+
+
+def _refuse_repeated(what: str, values: Iterable[Key]) -> None:
+    if again := [value for value, count in Counter(values).items() if count > 1]:
+        raise ClassNameError(f"{what} twice: {listed(map(repr, again))}. List it once.")
 
 
 def _in_hash_order(keys: KeyArray) -> KeyArray:
