@@ -14,6 +14,7 @@ from nodegraft.base.errors import (
     ParameterError,
     UnknownNodeError,
 )
+from nodegraft.base.hashing import content_hash
 from nodegraft.base.measure import available_bytes
 from nodegraft.base.memo import Memo
 from nodegraft.graph.cache import ViewCache
@@ -178,6 +179,13 @@ class GraphView:
     def identity(self) -> object:
         """Object that is the same for all views of a graph, because they have equal row numbers."""
         return self._store
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of keys, features and edges of the graph, and of which of its nodes are visible."""
+        visible = np.zeros(0) if self._rows is None else self._rows
+        options: list[Any] = [self._full_degrees, self._weights and list(self._weights)]
+        return content_hash(self._store.fingerprint, visible, options)
 
     @property
     def is_on_disk(self) -> bool:

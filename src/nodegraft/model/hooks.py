@@ -326,6 +326,16 @@ class Hooks(ABC):
         """Listener that receives the progress events of hooks."""
         return self.__dict__.get("_listener", SILENT)  # type: ignore[no-any-return]
 
+    def require_same_labels(self, view: GraphView, labels: NodeLabels) -> None:  # noqa: B027
+        """Raise an error if other processes that train this model were given other labels.
+
+        Only methods that several processes can train override this.
+
+        Args:
+            view: Visible part of the graph.
+            labels: New labels.
+        """
+
     @property
     def checkpoint(self) -> Path | None:
         """File for checkpoints of a training in progress; None if it writes none."""

@@ -82,13 +82,14 @@ class Method(Stateful):
                 methods that train a network have checkpoints.
         """
         validate(self)
+        validate_value("checkpoint", checkpoint, str | Path | None)
         if checkpoint is not None and not self.has_checkpoints:
             raise ParameterError(
                 f"{self.name} does not train a network, so it has no checkpoints: omit checkpoint."
             )
         with self._change(listener) as draft:
             if checkpoint is not None:
-                vars(draft)["_checkpoint"] = Path(checkpoint)
+                vars(draft)["_checkpoint"] = Path(checkpoint).expanduser().resolve()
             for name in learned_kinds(type(self)):
                 vars(draft).pop(name, None)
             _check_graph(graph)
@@ -115,6 +116,7 @@ class Method(Stateful):
         with self._change(listener) as draft:
             draft._check(graph)
             support = _by_row(graph, labels)
+            draft.require_same_labels(graph, support)
             session = draft._table.session + 1
             table = draft._table.add(support.counts(), session)
             keys = draft.labels_.extended(KeyedLabels.of(support, graph))

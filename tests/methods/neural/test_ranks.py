@@ -52,8 +52,9 @@ def test_ranks_together_learn_what_one_process_learns(names: list[str], ranks: i
 
 def test_what_cannot_be_shared_is_refused() -> None:
     code = """
-        import json, os
+        import json, os, subprocess, sys
         from nodegraft.base.errors import NodegraftError
+        from tests.contract.streams import quick, small_stream
         from tests.methods.neural.test_sampled_training import taught
 
         def refused(name, **settings):
@@ -62,19 +63,35 @@ def test_what_cannot_be_shared_is_refused() -> None:
             except NodegraftError as error:
                 return str(error)
 
+        def refused_class():
+            stream = small_stream()
+            model = quick("proto-gcn", batch=40, max_epochs=1)
+            model.fit(stream.session(0).view, stream.curriculum)
+            (name, rows), *_ = stream.session(1).support.items()
+            view = stream.session(1).view
+            try:
+                model.add_classes(view, {name: view.keys_of(rows[: 1 + int(os.environ["RANK"])])})
+            except NodegraftError as error:
+                return str(error)
+
+        ask = "from nodegraft.methods.neural.ranks import join_ranks; print(join_ranks('cpu'))"
         other = 16 + int(os.environ["RANK"])
         print(json.dumps([
             refused("hag-meta", batch="full"),
             refused("meta-gnn", batch=40),
             refused("proto-gcn", batch=40, hidden=other),
+            refused_class(),
+            subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout,
         ]))
     """
     sentences, same = results(["-c", dedent(code)])
     assert sentences == same
-    full, meta_gnn, unequal = sentences
+    full, meta_gnn, unequal, unequal_class, child = sentences
     assert full.startswith("batch is 'full', and 2 processes train together: they share the nodes")
     assert meta_gnn.startswith("meta-gnn cannot be trained by 2 processes together, because")
-    assert "were given different parameters: call fit with the same" in unequal
+    assert "were given different parameters: call each method with the same" in unequal
+    assert "were given different labels: call each method with the same" in unequal_class
+    assert child == "(0, 1)\n", "a process that a rank has started is no rank"
 
 
 TRAINING = """

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,10 +17,16 @@ from torch import Tensor
 
 from nodegraft.base.errors import CheckpointError
 from nodegraft.base.files.array_file import flush_to_disk
+from nodegraft.base.hashing import content_hash
 from nodegraft.graph.sampled_view import SampledView
 from nodegraft.graph.view import GraphView
 from nodegraft.methods.neural.device import CPU
-from nodegraft.methods.neural.ranks import from_first_rank, gather_objects, is_shared
+from nodegraft.methods.neural.ranks import (
+    from_first_rank,
+    gather_objects,
+    is_first_rank,
+    is_shared,
+)
 
 EVERY = 50
 """Number of gradient steps between two checkpoints."""
@@ -95,6 +102,7 @@ class TrainingCheckpoint:
         self._stages: dict[str, Any] = {}
         if path is not None:
             self._read(path)
+            self._require_writable(path)
 
     def _read(self, path: Path) -> None:
         try:
@@ -109,7 +117,9 @@ class TrainingCheckpoint:
             tensors = load(content)
             document = json.loads(tensors.pop(_DOCUMENT).numpy().tobytes())
             inputs, stages = document["inputs"], document["stages"]
-        except (SafetensorError, KeyError, ValueError) as error:
+            if document["hash"] != _hash(tensors, inputs, stages):
+                raise ValueError("its content does not have its hash")
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(
                 f"{path} is no checkpoint of a training, or is damaged ({error}): delete it to "
                 "start from the beginning, or give another file."
@@ -117,11 +127,22 @@ class TrainingCheckpoint:
         different = [name for name, own in self._inputs.items() if inputs.get(name) != own]
         if different:
             raise CheckpointError(
-                f"{path} is the checkpoint of another training, with another "
+                f"{path} is the checkpoint of another training, which differs in its "
                 f"{' and '.join(different)}: delete it to start from the beginning, or give "
                 "another file."
             )
         self._tensors, self._stages = tensors, stages
+
+    def _require_writable(self, path: Path) -> None:
+        """Raise an error now, because training may take hours before the first checkpoint."""
+        reason = ""
+        if is_first_rank(self._view) and not path.parent.is_dir():
+            reason = f"there is no folder {path.parent}"
+        elif is_first_rank(self._view) and not os.access(path.parent, os.W_OK):
+            reason = f"you may not write in the folder {path.parent}"
+        (reason,) = from_first_rank([reason], self._view)
+        if reason:
+            raise CheckpointError(f"The checkpoint {path} cannot be written: {reason}.")
 
     def resume(self, stage: str, generator: np.random.Generator | None = None) -> Snapshot | None:
         """Return the last snapshot of a stage; None if there is none.
@@ -174,12 +195,14 @@ class TrainingCheckpoint:
         }
         self._tensors = others | named(stage, snapshot.tensors)
         self._stages[stage] = {"numbers": snapshot.numbers, "generators": generators}
-        if not is_shared(self._view) or self._view.rank == 0:
+        if is_first_rank(self._view):
             self._replace(self._path)
 
     def _replace(self, path: Path) -> None:
-        document = json.dumps({"inputs": self._inputs, "stages": self._stages}).encode()
         tensors = {name: value.to(CPU).contiguous() for name, value in self._tensors.items()}
+        stages = json.loads(json.dumps(self._stages))
+        digest = _hash(tensors, self._inputs, stages)
+        document = json.dumps({"inputs": self._inputs, "stages": stages, "hash": digest}).encode()
         tensors[_DOCUMENT] = torch.frombuffer(bytearray(document), dtype=torch.uint8)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         try:
@@ -187,5 +210,11 @@ class TrainingCheckpoint:
             flush_to_disk(draft)
             draft.replace(path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             raise CheckpointError(f"The checkpoint {path} cannot be written: {error}.") from error
+
+
+def _hash(tensors: Mapping[str, Tensor], inputs: Any, stages: Any) -> str:
+    parts = [part for name in sorted(tensors) for part in (name, tensors[name].numpy())]
+    return content_hash(*parts, [inputs, stages])

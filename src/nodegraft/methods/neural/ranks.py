@@ -24,6 +24,9 @@ from nodegraft.methods.neural.device import Device, training_device
 TIMEOUT = timedelta(minutes=10)
 """Maximum time to wait for the other ranks, in a process group that nodegraft starts."""
 
+_OWNER = "NODEGRAFT_RANK_PROCESS"
+"""Environment variable with the process id of the rank, for the processes that it starts."""
+
 _LAUNCHER = os.getppid()
 """Process id of ``torchrun``, if it has started this process."""
 
@@ -37,7 +40,9 @@ def join_ranks(device: Device) -> tuple[int, int]:
     Args:
         device: Device of training. Tensors on CUDA are sent by NCCL, tensors on the CPU by Gloo.
     """
-    if not dist.is_available():
+    # A process that a rank has started inherits its environment, but is no rank.
+    is_child = os.environ.get(_OWNER, str(os.getpid())) != str(os.getpid())
+    if is_child or not dist.is_available():
         return 0, 1
     if not dist.is_initialized():
         if not dist.is_torchelastic_launched() or os.environ.get("WORLD_SIZE", "1") == "1":
@@ -49,12 +54,18 @@ def join_ranks(device: Device) -> tuple[int, int]:
             backend = "cpu:gloo,cuda:nccl"
         with _readable_errors():
             dist.init_process_group(backend, timeout=TIMEOUT)
+    os.environ[_OWNER] = str(os.getpid())
     return dist.get_rank(), dist.get_world_size()
 
 
 def is_shared(view: GraphView) -> TypeGuard[SampledView]:
     """Return whether several ranks share the batches of a view."""
     return isinstance(view, SampledView) and view.world_size > 1
+
+
+def is_first_rank(view: GraphView) -> bool:
+    """Return whether this process trains alone, or is the first of those that train together."""
+    return not is_shared(view) or view.rank == 0
 
 
 def gather_rows(own: Tensor, view: GraphView, total: int) -> Tensor:
@@ -174,6 +185,7 @@ def require_same_inputs(inputs: Mapping[str, str], view: GraphView) -> None:
     if different:
         raise ParameterError(
             f"The {len(of_all)} training processes were given different "
-            f"{' and '.join(different)}: call fit with the same arguments and parameters in "
-            "each."
+            f"{' and '.join(different)}: call each method with the same arguments and parameters "
+            "in all of them. To train a model in each process alone under torchrun, set the "
+            "environment variable WORLD_SIZE to 1 first."
         )

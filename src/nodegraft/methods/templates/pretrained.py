@@ -22,7 +22,6 @@ from nodegraft.base.parameters.constraints import (
 )
 from nodegraft.graph.disk.blocks.encode import Encoded, encode
 from nodegraft.graph.disk.blocks.layer_work import BlockExecutor
-from nodegraft.graph.edges.matrix import is_sparse
 from nodegraft.graph.edges.sampling import ALL, FanOut
 from nodegraft.graph.labels import NodeLabels
 from nodegraft.graph.statistics import column_rarity
@@ -32,7 +31,7 @@ from nodegraft.methods.neural.checkpoints import TrainingCheckpoint
 from nodegraft.methods.neural.device import CPU, Device, training_device
 from nodegraft.methods.neural.encoders import GCN, Encoder, embed_rows
 from nodegraft.methods.neural.pretraining import Pretraining
-from nodegraft.methods.neural.ranks import join_ranks, require_same_inputs
+from nodegraft.methods.neural.ranks import is_shared, join_ranks, require_same_inputs
 from nodegraft.model.hooks import Hooks
 from nodegraft.model.learned import learned
 from nodegraft.model.method import Method
@@ -159,10 +158,11 @@ class Pretrained(Hooks):
         if self.idf:
             rarity = torch.from_numpy(column_rarity(view))
             encoder.column_weights = rarity / rarity.mean()
-        own = self.for_training(view)
-        inputs = self._training_inputs(view, curriculum)
-        has_checkpoint = str(self.checkpoint is not None)
-        require_same_inputs({**inputs, "use of checkpoints": has_checkpoint}, own)
+        own, inputs = self.for_training(view), dict[str, str]()
+        if self.checkpoint is not None or is_shared(own):
+            inputs = self._training_inputs(view, curriculum)
+            has_checkpoint = str(self.checkpoint is not None)
+            require_same_inputs({**inputs, "use of checkpoints": has_checkpoint}, own)
         checkpoint = TrainingCheckpoint(self.checkpoint, inputs, own)
         vars(self)["_open_checkpoint"] = checkpoint
         return self.pretraining(encoder, own, curriculum, self.seeds, self.listener, checkpoint)
@@ -173,23 +173,34 @@ class Pretrained(Hooks):
         return vars(self).get("_open_checkpoint")
 
     def _training_inputs(self, view: GraphView, curriculum: Curriculum) -> dict[str, str]:
-        """Return a hash of the graph (of some labelled nodes only), the labels and the parameters.
+        """Return a hash of the graph, the labels, the method and its parameters.
 
         The device is not included, because it may differ between processes and after a restart.
         """
-        parts = (curriculum.train, curriculum.held_out)
-        labels = [part for labels in parts for item in labels.items() for part in item]
-        rows = curriculum.train.rows()[:1000]
-        features = view.features(rows)
-        numbers = features.data if is_sparse(features) else features
+        rehearsal = curriculum.rehearsal
+        known = (curriculum.train, curriculum.held_out)
+        later = () if rehearsal is None else (*rehearsal.support, *rehearsal.query)
+        entry = np.zeros(0) if rehearsal is None else rehearsal.entry
+        expected = [curriculum.ways, curriculum.shots, list(curriculum.pseudo_novel)]
         parameters = {
             name: value for name, value in parameters_of(self).items() if name != "device"
         }
         return {
-            "graph": content_hash(view.num_nodes, view.num_edges, *view.neighbours(rows), numbers),
-            "labels": content_hash(*labels, list(curriculum.pseudo_novel)),
-            "parameters": content_hash(self.name, parameters),
+            "graph": view.fingerprint,
+            "labels": content_hash(*map(_labels_hash, (*known, *later)), entry, expected),
+            "method": self.name,
+            "parameters": content_hash(parameters),
         }
+
+    def require_same_labels(self, view: GraphView, labels: NodeLabels) -> None:
+        """Raise an error if the processes that train together were given different labels."""
+        own = self.for_embedding(view)
+        if is_shared(own):
+            require_same_inputs({"labels": _labels_hash(labels)}, own)
+
+
+def _labels_hash(labels: NodeLabels) -> str:
+    return content_hash(*(part for item in labels.items() for part in item))
 
 
 @dataclass(kw_only=True)
