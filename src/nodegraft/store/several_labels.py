@@ -1,7 +1,8 @@
 """Store whose nodes may have several labels: the methods that it has, and a refusal of others."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
 
 INHERITED = (
     "candidate",
+    "change",
     "close",
     "discard",
     "graph",
+    "grow",
     "has_several_labels",
     "history",
     "init",
     "key_column",
+    "label",
     "live",
     "migrate",
     "newest",
@@ -42,6 +46,7 @@ INHERITED = (
     "promotions",
     "prune",
     "pruned",
+    "remove",
     "rename",
     "rollback",
     "search",
@@ -73,7 +78,13 @@ class SeveralLabelsStore(Store):
     ) -> None:
         super().__init__(place, journal, listener, background_cards)
         self.parts.versions.on_promotion = lambda number: None
+        # The inherited methods of `INHERITED` make changes by these.
         self._undo = self._sets = LabelSetChanges(self.parts)
+        self._labels = self._sets  # type: ignore[assignment]
+
+    @cached_property
+    def _tables(self) -> LabelSetChanges:  # type: ignore[override]
+        return self._sets
 
     def state(self, version: int | None = None) -> LabelSetState:  # type: ignore[override]
         """Return graph, labels and model of a version.
@@ -141,15 +152,6 @@ class SeveralLabelsStore(Store):
         """
         return self.change(Change.of("add", force_name, classes=classes), intent=intent)
 
-    def label(self, more: "Labels", *, intent: Intent = Intent()) -> Version:
-        """Add labels to known classes; other classes of these nodes stay.
-
-        Args:
-            more: Known class -> keys of nodes that are not labels of it.
-            intent: See :meth:`change`.
-        """
-        return self.change(Change.of("label", more=more), intent=intent)
-
     def unlabel(self, labels: "Labels", *, intent: Intent = Intent()) -> Version:
         """Remove labels; other classes of these nodes stay.
 
@@ -158,15 +160,6 @@ class SeveralLabelsStore(Store):
             intent: See :meth:`change`.
         """
         return self.change(Change.of("unlabel", labels=labels), intent=intent)
-
-    def remove(self, names: Iterable[str], *, intent: Intent = Intent()) -> Version:
-        """Remove classes with their labels.
-
-        Args:
-            names: Names of the classes to remove.
-            intent: See :meth:`change`.
-        """
-        return self.change(Change.of("remove", names=names), intent=intent)
 
     def fit_needed(self, change: Change) -> None:
         """Return None: no change of labels needs a fit from scratch.
@@ -182,15 +175,6 @@ class SeveralLabelsStore(Store):
             change: Change of labels or classes.
         """
         return self._sets.preview(change)
-
-    def change(self, change: Change, *, intent: Intent = Intent()) -> Version:
-        """Make a version with changed labels.
-
-        Args:
-            change: Change of labels or classes.
-            intent: Author, note, and whether to make the version live at once.
-        """
-        return self._sets.change(change, intent)
 
     def preview_grow(  # type: ignore[override]
         self,
@@ -209,26 +193,6 @@ class SeveralLabelsStore(Store):
             tables: See :meth:`grow`.
         """
         return self._sets.preview_grow(NewTables(nodes, edges, repair, tables))
-
-    def grow(
-        self,
-        nodes: "Source" = None,
-        edges: "Source" = None,
-        *,
-        repair: bool = False,
-        tables: Mapping[str, Any] | None = None,
-        intent: Intent = Intent(),
-    ) -> Version:
-        """Make a version with more nodes and edges; classes and labels stay as they are.
-
-        Args:
-            nodes: The table of new nodes; None if there are none.
-            edges: The table of new edges; None if there are none.
-            repair: Whether to skip invalid rows instead of raising an error.
-            tables: Names of columns if they differ from those that the store was created from.
-            intent: Author, note and whether to make the version live at once.
-        """
-        return self._sets.grow(NewTables(nodes, edges, repair, tables), intent)
 
     def _labels_of(self, version: int | None) -> LabelSets:
         return self.parts.states.label_sets(self.parts.versions.whole(version).labels)

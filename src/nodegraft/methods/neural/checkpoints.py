@@ -200,9 +200,8 @@ class TrainingCheckpoint:
 
     def _replace(self, path: Path) -> None:
         tensors = {name: value.to(CPU).contiguous() for name, value in self._tensors.items()}
-        stages = json.loads(json.dumps(self._stages))
-        digest = _hash(tensors, self._inputs, stages)
-        document = json.dumps({"inputs": self._inputs, "stages": stages, "hash": digest}).encode()
+        parts = {"inputs": self._inputs, "stages": self._stages}
+        document = json.dumps({**parts, "hash": _hash(tensors, **parts)}).encode()
         tensors[_DOCUMENT] = torch.frombuffer(bytearray(document), dtype=torch.uint8)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         try:
